@@ -1,0 +1,61 @@
+/**
+ * Every error the kernel raises: one code, one sentence for what is wrong, one for what to do next.
+ * `{name}` is replaced by the detail of that name.
+ */
+const table = {
+  ARGUMENT: ['{what}', '{hint}'],
+  CAPABILITY: ['plugin {plugin} used p.{used} without the capability "{capability}"', 'add "{capability}" to its capabilities; the person is shown what a plugin asks for'],
+  CONFIG_INVALID: ['{file}:{line}: {key}: {problem}', '{hint}'],
+  CONFIG_SYNTAX: ['{file}:{line}:{column}: not valid YAML: {problem}', 'correct that line'],
+  CONFIG_UNREADABLE: ['{file}: cannot be read: {problem}', 'check the file and its permissions'],
+  CONTRACT: ['{what}', '{hint}'],
+  CYCLE: ['the order of {what} is a cycle: {cycle}', 'remove one before/after of these plugins'],
+  DUPLICATE_ID: ['the id "{id}" is already taken by the plugin at {other}', 'give one of the two another id'],
+  ENGINE: ['needs newt-agent {range}, this is {version}', 'install a version of the plugin made for {version}, or update newt-agent'],
+  ESCAPES: ['{file}:{line} imports {specifier}, which leaves {root}', 'move that file into {root}: only what lies there is covered by trust'],
+  EXIT: ['called process.exit({code})', 'a plugin reports an error by throwing; only the agent ends the process'],
+  GATE_CAPABILITY: ['plugin {plugin} taps the gate {hook} without the capability "gate:{hook}"', 'declare it in the package.json of the plugin; a bare file cannot guard'],
+  ID: ['"{id}" is not a plugin id', 'use lower-case letters, digits and dashes, at most 32, a letter first'],
+  LOAD_TIMEOUT: ['did not finish loading: still pending {ms} ms after the last other plugin', 'look for a top-level await or an async setup that never settles'],
+  MANIFEST: ['{file}: {key}: {problem}', 'correct that key'],
+  NO_DEFAULT: ['{file} has no default export made with definePlugin()', 'end the file with: export default definePlugin({ id: \'…\' }, (p) => ({ … }))'],
+  NOT_JSON: ['{path} is {found}, not a JSON value', 'pass plain objects, arrays, strings, finite numbers, booleans or null'],
+  NO_SERVICE: ['the service {service} is not provided', 'enable a plugin that provides it'],
+  REQUIRES: ['needs {what}', '{hint}'],
+  SECOND_WRITER: ['{file} is being written by process {pid}', 'wait for it to end, or start a new session'],
+  TIMEOUT: ['did not settle within {ms} ms', 'its caller went on without it'],
+  TRANSITION: ['plugin {plugin} cannot go from {from} to {to}', 'this is a fault of the kernel: please report it'],
+  UNKNOWN_HOOK: ['there is no hook "{hook}"{near}', 'see the list of hooks in the README'],
+  UNKNOWN_PLUGIN: ['there is no plugin "{id}"{near}', 'agent plugin list shows all'],
+  UNKNOWN_POINT: ['there is no contribution point "{point}"{near}', 'see the list in the README'],
+} as const satisfies Record<string, readonly [problem: string, hint: string]>;
+
+export type ErrorCode = keyof typeof table;
+export type ErrorDetails = Readonly<Record<string, string | number | undefined>>;
+
+const brand = Symbol.for('newt.kernel-error');
+
+/** An error of the table: `message` says what is wrong, `hint` what to do next. */
+export class KernelError extends Error {
+  readonly code: ErrorCode;
+  readonly hint: string;
+  readonly details: ErrorDetails;
+
+  constructor(code: ErrorCode, details: ErrorDetails = {}, options?: ErrorOptions) {
+    super(fill(table[code][0], details), options);
+    this.name = 'KernelError';
+    this.code = code;
+    this.hint = fill(table[code][1], details);
+    this.details = details;
+    Object.defineProperty(this, brand, { value: true });
+  }
+}
+
+/** Recognises a {@link KernelError} across module copies, which `instanceof` would not. */
+export function isKernelError(error: unknown): error is KernelError {
+  return typeof error === 'object' && error !== null && brand in error;
+}
+
+function fill(template: string, details: ErrorDetails): string {
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => String(details[name] ?? ''));
+}

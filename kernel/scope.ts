@@ -1,0 +1,65 @@
+/** Scopes: everything a plugin registered, disposed as one, in reverse order. */
+export interface Disposable {
+  dispose(): void | Promise<void>;
+}
+
+export type DisposeFailure = (error: unknown, timedOut: boolean) => void;
+
+/** A disposable that acts once, however often it is called. */
+export function disposable(dispose: () => void | Promise<void>): Disposable {
+  let done = false;
+  return {
+    dispose() {
+      if (done) return;
+      done = true;
+      return dispose();
+    },
+  };
+}
+
+export class Scope implements Disposable {
+  #owned: Disposable[] = [];
+  #closed = false;
+  readonly #deadline: number;
+  readonly #failed: DisposeFailure;
+
+  /** @param deadline milliseconds each disposer may take; `failed` hears of throws and of time-outs. */
+  constructor(deadline: number, failed: DisposeFailure) {
+    this.#deadline = deadline;
+    this.#failed = failed;
+  }
+
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  /** What joins a scope that is already closed is disposed at once: nothing outlives its plugin. */
+  own<D extends Disposable>(owned: D): D {
+    if (this.#closed) void this.#settle(owned);
+    else this.#owned.push(owned);
+    return owned;
+  }
+
+  async dispose(): Promise<void> {
+    this.#closed = true;
+    const owned = this.#owned;
+    this.#owned = [];
+    for (const one of owned.reverse()) await this.#settle(one);
+  }
+
+  async #settle(owned: Disposable): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      const done = owned.dispose();
+      if (!done) return;
+      const late = new Promise<'late'>((resolve) => {
+        timer = setTimeout(resolve, this.#deadline, 'late');
+      });
+      if ((await Promise.race([done, late])) === 'late') this.#failed(undefined, true);
+    } catch (error) {
+      this.#failed(error, false);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

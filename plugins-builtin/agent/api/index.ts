@@ -1,0 +1,7 @@
+/** The agent domain: hooks, contribution points, services and the event log. */
+export * from './commands.ts';
+export * from './events.ts';
+export * from './hooks.ts';
+export * from './providers.ts';
+export * from './sessions.ts';
+export * from './tools.ts';
