@@ -24,9 +24,12 @@ const maxDepth = 200;
  * @throws KernelError `NOT_JSON`, naming the path of the first offender.
  */
 export function freezeJson<T>(value: T): T {
-  if (typeof value === 'object' && value !== null) {
-    if (!frozenByKernel.has(value)) freeze(value, [], new Set());
-  } else if (typeof value === 'function' || typeof value === 'symbol' || typeof value === 'bigint') throw notJson([], typeof value);
+  const given: unknown = value;
+  if (typeof given === 'object' && given !== null) {
+    if (!frozenByKernel.has(given)) freeze(given, [], new Set());
+  } else if (typeof given === 'function' || typeof given === 'symbol' || typeof given === 'bigint') {
+    throw notJson([], typeof given);
+  }
   return value;
 }
 
