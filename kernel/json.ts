@@ -38,7 +38,7 @@ function freeze(value: object, path: string[], open: Set<object>): void {
   if (path.length > maxDepth) throw notJson(path.slice(0, 5), `nesting deeper than ${maxDepth}`);
   const isArray = Array.isArray(value);
   if (!isArray) {
-    const prototype: unknown = Object.getPrototypeOf(value);
+    const prototype = Object.getPrototypeOf(value) as object | null;
     if (prototype !== null && Object.getPrototypeOf(prototype) !== null) throw notJson(path, className(prototype));
   }
   open.add(value);
