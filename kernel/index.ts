@@ -1,12 +1,27 @@
-/** The face of the kernel: what its users may import. */
-export { allow, ask, deny, type Decision, type Verdict } from './decision.ts';
-export type { Call } from './call.ts';
-export { KernelError, isKernelError, type ErrorCode } from './errors.ts';
-export { FaultError, OperationalError, isOperational, type Fault, type FaultKind } from './fault.ts';
-export { type ExecOptions, type PluginContext, type PluginDefinition, type PluginStatic, definePlugin } from './plugin.ts';
-export { type Json, type Frozen } from './json.ts';
-export { type Logger } from './log.ts';
-export { type ServiceRef, defineService } from './service.ts';
-export { type Tier } from './tier.ts';
-export * from './hook-spec.ts';
+/**
+ * The face of the kernel: what its users may import. `export *` where interfaces are merged into: a
+ * declaration can only be merged through it, not through a named re-export.
+ */
 export * from './contribution-spec.ts';
+export * from './hook-spec.ts';
+export type { Call } from './call.ts';
+export {
+  type ConfigControl,
+  configControl,
+  type KernelControl,
+  kernelControl,
+  type PluginInfo,
+  type TapInfo,
+  type TrustControl,
+  trustControl,
+} from './control.ts';
+export { allow, ask, type Decision, deny, type Verdict } from './decision.ts';
+export { type ErrorCode, isKernelError, KernelError } from './errors.ts';
+export { describeError, type Fault, faultCause, FaultError, type FaultKind, faultLine, isOperational, oneLine, OperationalError } from './fault.ts';
+export { type InstallRequest, type InstallResult, type Installer, installer } from './installer.ts';
+export type { Frozen, Json } from './json.ts';
+export type { Logger } from './log.ts';
+export { definePlugin, type ExecOptions, type Guarded, type Item, type PluginContext, type PluginDefinition, type PluginStatic } from './plugin.ts';
+export { type Disposable, disposable } from './scope.ts';
+export { defineService, type ServiceRef } from './service.ts';
+export type { Tier } from './tier.ts';

@@ -1,0 +1,171 @@
+/**
+ * Activation: load, setup and commit of one plugin, as a transaction: what it registers appears all at
+ * once when `setup` is through, or not at all.
+ */
+import type { z } from 'zod';
+import { KernelError } from './errors.ts';
+import { type HookMap, hookSlotKey, type Order, type PayloadOf, type Tap } from './hook-spec.ts';
+import { createContext, type ContextHost, type Registrar } from './context.ts';
+import { type Manifest, type PluginRecord, transition } from './lifecycle.ts';
+import { complete, idPattern } from './manifest.ts';
+import { nearest } from './near.ts';
+import type { Contributions, Item, PluginDefinition } from './plugin.ts';
+import type { Provenance } from './provenance.ts';
+import type { Registry } from './registry.ts';
+import { disposable, type Disposable, Scope } from './scope.ts';
+import type { ServiceRef } from './service.ts';
+import type { SlotFunction } from './slot.ts';
+
+export interface ActivationHost {
+  readonly registry: Registry;
+  readonly provenance: Provenance;
+  readonly load: (record: PluginRecord) => Promise<PluginDefinition>;
+  /** Accepts the facts a bare file told when it was loaded. @throws KernelError when it must be refused */
+  readonly admit: (record: PluginRecord, manifest: Manifest) => void;
+  /** The plugin's part of the configuration, unchecked. */
+  readonly configOf: (record: PluginRecord, schema: z.ZodType | undefined) => unknown;
+  readonly contextHost: (record: PluginRecord) => ContextHost;
+  readonly fault: (record: PluginRecord, where: string, error: unknown) => void;
+  readonly fire: (event: string) => Promise<void>;
+}
+
+const disposeDeadline = 2_000;
+
+/** Thrown where a plugin is turned away rather than at fault: it becomes `refused`. */
+export class Refusal extends Error {}
+
+export async function activate(record: PluginRecord, host: ActivationHost, alive: () => boolean): Promise<void> {
+  const definition = await loadDefinition(record, host);
+  if (!alive()) return;
+  record.definition = definition;
+  if (record.candidate.bare) host.admit(record, toldBy(definition, record));
+  const { defines } = definition.static;
+  for (const spec of defines?.hooks ?? []) host.registry.defineHook(spec);
+  for (const spec of defines?.points ?? []) host.registry.definePoint(spec);
+
+  const config = checkedConfig(record, definition, host);
+  const scope = new Scope(disposeDeadline, (error, timedOut) => host.fault(record, 'dispose', timedOut ? new KernelError('TIMEOUT', { ms: disposeDeadline }) : error));
+  record.scope = scope;
+  const { registrar, commit } = createRegistrar(record, scope, host);
+  const context = createContext(record, config, registrar, host.contextHost(record));
+  try {
+    const returned = (await enter(host, record, 'setup', definition.setup as unknown as SlotFunction, context)) as Contributions | undefined;
+    if (!alive()) return void (await scope.dispose());
+    commit(returned ?? {});
+  } catch (error) {
+    await scope.dispose();
+    record.scope = undefined;
+    throw error;
+  }
+}
+
+function loadDefinition(record: PluginRecord, host: ActivationHost): Promise<PluginDefinition> {
+  return enter(host, record, 'load', () => host.load(record)) as Promise<PluginDefinition>;
+}
+
+/** Runs a plugin's own code so that what it leaves behind is known to be its own, and says where it failed. */
+async function enter(host: ActivationHost, record: PluginRecord, where: 'load' | 'setup', fn: SlotFunction, argument?: unknown): Promise<unknown> {
+  const { provenance } = host;
+  const outer = provenance.current;
+  provenance.current = record;
+  let answer: unknown;
+  try {
+    answer = provenance.enter(provenance.newFrame(record), fn, undefined, argument, undefined);
+  } catch (error) {
+    throw new ActivationFailure(where, error);
+  } finally {
+    provenance.current = outer;
+  }
+  try {
+    return await answer;
+  } catch (error) {
+    throw new ActivationFailure(where, error);
+  }
+}
+
+/** Carries what plugin code threw to whoever started the activation. */
+export class ActivationFailure extends Error {
+  readonly where: 'load' | 'setup';
+  readonly error: unknown;
+  constructor(where: 'load' | 'setup', error: unknown) {
+    super(`${where} failed`);
+    this.where = where;
+    this.error = error;
+  }
+}
+
+function toldBy(definition: PluginDefinition, record: PluginRecord): Manifest {
+  const manifest = complete({ ...definition.static, id: definition.static.id ?? record.id }, record.id);
+  if (!idPattern.test(manifest.id)) throw new ActivationFailure('load', new KernelError('ID', { id: manifest.id }));
+  return manifest;
+}
+
+function checkedConfig(record: PluginRecord, definition: PluginDefinition, host: ActivationHost): unknown {
+  const schema = definition.static.config;
+  const given = host.configOf(record, schema);
+  if (!schema) return given ?? {};
+  const checked = schema.safeParse(given ?? {});
+  if (checked.success) return checked.data;
+  const issue = checked.error.issues[0];
+  const key = ['plugins', 'config', record.id, ...(issue?.path ?? [])].join('.');
+  throw new Refusal(`${key}: ${issue?.message ?? 'invalid'}. To fix it: agent config set ${key} <value>`);
+}
+
+/** The registering half of `p`. Before the commit everything is only noted. */
+function createRegistrar(record: PluginRecord, scope: Scope, host: ActivationHost): { registrar: Registrar; commit: (returned: Contributions) => void } {
+  const { registry } = host;
+  let noted: { act: () => Disposable; cancelled: boolean }[] | undefined = [];
+
+  const register = (act: () => () => void): Disposable => {
+    const perform = () => scope.own(disposable(act()));
+    if (!noted) return perform();
+    const entry = { act: perform, cancelled: false };
+    noted.push(entry);
+    let live: Disposable | undefined;
+    entry.act = () => (live = perform());
+    return disposable(() => {
+      entry.cancelled = true;
+      return live?.dispose();
+    });
+  };
+  const tap = (hook: string, given: Tap<unknown>): Disposable =>
+    register(() => {
+      const { run, ...order } = typeof given === 'function' ? { run: given as unknown } : (given as Order & { run: unknown });
+      if (typeof run !== 'function') throw new KernelError('CONTRACT', { what: `hook ${hook} is ${typeof run}, not a function`, hint: 'give a function, or { run, stage, before, after }' });
+      if (registry.isGate(hook) && !record.manifest.capabilities.includes(`gate:${hook}`)) throw new KernelError('GATE_CAPABILITY', { plugin: record.id, hook });
+      return registry.tap(record, hook, hookSlotKey(hook), run as SlotFunction, order);
+    });
+  const contribute = (point: string, name: string, item: unknown): Disposable => register(() => registry.contribute(record, point, name, item));
+
+  const registrar: Registrar = {
+    tap: tap as Registrar['tap'],
+    contribute: contribute as Registrar['contribute'],
+    provide: <S>(ref: ServiceRef<S>, service: S) => register(() => registry.provide(record, ref.key, service)),
+    use: <S>(ref: ServiceRef<S>) => registry.use(ref.key) as S,
+    own: (owned) => scope.own(owned),
+    activate: host.fire,
+    items: ((point: string) => registry.items(point)) as <P extends string>(point: P) => ReadonlyMap<string, Item<never>>,
+    call: ((hook: string, payload: PayloadOf<HookMap[never]>, signal?: AbortSignal) => registry.call(hook, payload, signal)) as Registrar['call'],
+  };
+
+  const commit = ({ hooks = {}, ...points }: Contributions): void => {
+    for (const [point, items] of Object.entries(points as Record<string, unknown>)) {
+      if (!registry.hasPoint(point)) {
+        const near = nearest(point, ['hooks', ...registry.pointNames()]);
+        throw new ActivationFailure('setup', new KernelError('UNKNOWN_POINT', { point, near: near ? `; did you mean "${near}"?` : '' }));
+      }
+      for (const [name, item] of Object.entries((items ?? {}) as object)) contribute(point, name, item);
+    }
+    for (const [hook, given] of Object.entries(hooks)) tap(hook, given as Tap<unknown>);
+    const entries = noted ?? [];
+    noted = undefined;
+    // Only now is it running: what its slots did before may degrade it at once.
+    transition(record, 'activated');
+    try {
+      for (const entry of entries) if (!entry.cancelled) entry.act();
+    } catch (error) {
+      throw new ActivationFailure('setup', error);
+    }
+  };
+  return { registrar, commit };
+}

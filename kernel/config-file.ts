@@ -1,0 +1,117 @@
+/** One YAML file of the configuration, read with positions. */
+import { mkdirSync, readdirSync, statSync } from 'node:fs';
+import { cosmiconfigSync } from 'cosmiconfig';
+import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parse, parseDocument, visit, YAMLParseError } from 'yaml';
+import { admits, type Path, type Shape, type Tree } from './config-schema.ts';
+import { KernelError } from './errors.ts';
+
+export interface ConfigFile {
+  readonly file: string;
+  readonly tree: Tree;
+  readonly document: Document;
+  /** The line of the key, or of the nearest that is written out. */
+  line(path: Path): number;
+  /** Whether the value is written without quotes. */
+  isPlain(path: Path): boolean;
+}
+
+const maxBytes = 1_000_000;
+const dialect = { schema: 'core', prettyErrors: false, logLevel: 'error' } as const;
+
+/**
+ * Reads `files` through cosmiconfig. Building its explorer looks for `.config/config.js` and the like in the
+ * current folder and *runs* them, so it is built while that is `emptyFolder`. Its `$import` would load
+ * (and run) further files: the loaders hide the content from it.
+ */
+export function readConfigFiles(files: readonly string[], emptyFolder: string): ConfigFile[] {
+  const explorer = inEmptyFolder(emptyFolder, () => {
+    const loaders = Object.fromEntries(['.yaml', '.yml', '.json', '.js', '.ts', '.mjs', '.cjs', 'noExt'].map((extension) => [extension, load]));
+    return cosmiconfigSync('agent', { searchPlaces: ['config.yaml'], loaders, cache: false, searchStrategy: 'none' });
+  });
+  return files.map((file) => {
+    const problem = unreadable(file);
+    if (problem !== undefined) throw new KernelError('CONFIG_UNREADABLE', { file, problem });
+    const read = explorer.load(file)?.config as { opened: ConfigFile } | undefined;
+    return read?.opened ?? openConfigFile(file, '');
+  });
+}
+
+function load(file: string, text: string): { opened: ConfigFile } {
+  return { opened: openConfigFile(file, text) };
+}
+
+/** @throws KernelError `CONFIG_SYNTAX`, `CONFIG_INVALID` */
+export function openConfigFile(file: string, text: string): ConfigFile {
+  const lines = new LineCounter();
+  const document = parseDocument(text.replace(/^\uFEFF/, ''), { ...dialect, lineCounter: lines });
+  const refuse = (offset: number, message: string): void => void document.errors.push(new YAMLParseError([offset, offset], 'UNEXPECTED_TOKEN', message));
+  visit(document, { Alias: (_, alias) => refuse(alias.range?.[0] ?? 0, 'aliases are not supported') });
+  if (document.contents !== null && !isMap(document.contents)) refuse(0, 'expected keys with values');
+  const problem = document.errors[0] ?? document.warnings[0];
+  if (problem) {
+    const { line, col } = lines.linePos(problem.pos[0]);
+    throw new KernelError('CONFIG_SYNTAX', { file, line, column: col, problem: problem.message });
+  }
+  const find = (path: Path): { key: Node | null; value: unknown } => {
+    let found: { key: Node | null; value: unknown } = { key: document.contents, value: document.contents };
+    for (const step of path) {
+      const pair = isMap(found.value) ? found.value.items.find((item) => isScalar(item.key) && String(item.key.value) === String(step)) : undefined;
+      const item = isSeq<Node>(found.value) ? found.value.items[Number(step)] : undefined;
+      if (!pair && !item) return { key: found.key, value: undefined };
+      found = pair ? { key: pair.key as Node, value: pair.value } : { key: item ?? null, value: item };
+    }
+    return found;
+  };
+  return {
+    file,
+    tree: (document.toJS() ?? {}) as Tree,
+    document,
+    line: (path) => lines.linePos(find(path).key?.range?.[0] ?? 0).line,
+    isPlain: (path) => {
+      const { value } = find(path);
+      return isScalar(value) && value.type === 'PLAIN';
+    },
+  };
+}
+
+/** A value given as text (a variable, a flag): YAML, but text stays text where the shape takes text. */
+export function parseValue(text: string, shape: Shape): unknown {
+  let value: unknown = text;
+  try {
+    value = parse(text, dialect);
+  } catch {
+    // Not YAML, so text.
+  }
+  return admits(shape, '') && (typeof value === 'string' || !admits(shape, value)) ? text : value;
+}
+
+// A pipe would block for ever; a key nobody meant to write this long is not a configuration.
+function unreadable(file: string): string | undefined {
+  try {
+    const stat = statSync(file);
+    if (!stat.isFile()) return 'it is not a file';
+    return stat.size > maxBytes ? `it is larger than ${maxBytes} bytes` : undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+function inEmptyFolder<T>(folder: string, build: () => T): T {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const strangers = readdirSync(folder);
+  if (strangers.length > 0) throw new KernelError('ARGUMENT', { what: `${folder} must be empty but holds ${strangers[0]}`, hint: 'remove what lies there' });
+  let back: string;
+  try {
+    back = process.cwd();
+    // Proves that there is a way back: the folder may be deleted, or closed to this user, while we stand in it.
+    process.chdir(back);
+  } catch (error) {
+    throw new KernelError('ARGUMENT', { what: 'the current folder is gone or closed', hint: 'change to a folder that exists' }, { cause: error });
+  }
+  process.chdir(folder);
+  try {
+    return build();
+  } finally {
+    process.chdir(back);
+  }
+}

@@ -1,0 +1,127 @@
+/** What the files, the environment and the command line say, each as one layer of the configuration. */
+import { at, type ConfigSources, type Ignored, merge, type Origin, problemAt } from './config.ts';
+import { type ConfigFile, parseValue, readConfigFiles } from './config-file.ts';
+import { admits, configKeys, isTree, knownKeys, marksMembers, member, type Path, type Shape, type Tree, type TrustLevel, unknownKeys } from './config-schema.ts';
+import { nearest } from './near.ts';
+
+export interface Layer {
+  readonly tree: Tree;
+  /** Where the layer has the value at `path`, or would have it. */
+  origin(path: Path): Origin;
+  readonly ignored: readonly Ignored[];
+}
+
+const prefix = 'AGENT_';
+const levels: readonly TrustLevel[] = ['any', 'trusted-project', 'user'];
+const variablePattern = /\$\$\{|\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
+
+/** The layers, highest first, each checked for keys there are not. */
+export function readLayers(sources: ConfigSources, shape: Shape, files: readonly string[]): Layer[] {
+  const read = files.length === 0 ? [] : readConfigFiles(files, sources.paths.empty);
+  const written = read.map((file) => fileLayer(file, file.file === sources.paths.project ? 'project' : 'global', sources, shape)).reverse();
+  const below = written.reduceRight<Tree>((tree, layer) => merge(tree, layer.tree), {});
+  return [flagLayer(sources.flags ?? {}, shape), environmentLayer(sources, shape, below), ...written];
+}
+
+function fileLayer(file: ConfigFile, layer: 'project' | 'global', { env, projectTrusted }: ConfigSources, root: Shape): Layer {
+  const reach: TrustLevel = layer === 'global' ? 'user' : projectTrusted ? 'trusted-project' : 'any';
+  const ignored: Ignored[] = [];
+  const origin = (path: Path): Origin => ({ layer, file: file.file, line: file.line(path) });
+  const ignore = (path: Path, why: string): undefined => {
+    ignored.push({ key: path.join('.'), file: file.file, line: file.line(path), why });
+  };
+  const expand = (text: string, shape: Shape, path: Path): unknown => {
+    const expanded = text.replace(variablePattern, (_, name?: string, preset?: string) => {
+      if (name === undefined) return '${';
+      const value = env[name] || preset || env[name];
+      if (value === undefined && preset === undefined) throw problemAt(origin(path), path, `the variable ${name} is not set; set it, or write \${${name}:-default}`);
+      return value ?? '';
+    });
+    // `${ROUNDS}` without quotes stands for what its text would be in its place: a number, where that is wanted.
+    const value = expanded !== text && file.isPlain(path) ? parseValue(expanded, shape) : expanded;
+    return typeof value === 'object' ? expanded : value;
+  };
+  const take = (value: unknown, shape: Shape, from: TrustLevel, path: Path): unknown => {
+    const isAllowed = levels.indexOf(from) <= levels.indexOf(reach);
+    if (path.length > 0 && !isAllowed && !(isTree(value) && marksMembers(shape))) return ignore(path, from === 'user' ? 'only the person may set it, not a project' : 'the project is not trusted');
+    const inner = (key: string | number, item: unknown): unknown => {
+      const found = member(shape, key) ?? {};
+      return take(item, found, found.from ?? from, [...path, key]);
+    };
+    if (isTree(value)) return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inner(key, item)] as const).filter(([, item]) => item !== undefined));
+    if (reach === 'any' && /\$\{[A-Za-z_]/.test(JSON.stringify(value))) return ignore(path, '${…} is not expanded before the project is trusted');
+    if (Array.isArray(value)) return value.map((item, index) => inner(index, item) ?? null);
+    // `key:` with nothing after it is a key not set.
+    if (value === null && !admits(shape, null)) return undefined;
+    return typeof value === 'string' ? expand(value, shape, path) : value;
+  };
+  refuseUnknown(root, file.tree, origin);
+  return { tree: take(file.tree, root, 'user', []) as Tree, origin, ignored };
+}
+
+function environmentLayer({ schema, env, reserved = [] }: ConfigSources, shape: Shape, below: Tree): Layer {
+  const ignored: Ignored[] = [];
+  const set: { variable: string; path: Path }[] = [];
+  let tree: Tree = {};
+  for (const variable of Object.keys(env).filter((name) => name.startsWith(prefix) && name !== 'AGENT_HOME' && !reserved.includes(name)).sort()) {
+    const name = variable.slice(prefix.length);
+    const text = env[variable];
+    if (!text) continue;
+    const found = keyOfVariable(name, shape, below);
+    if (found) {
+      set.push({ variable, path: found.path });
+      tree = merge(tree, nest(found.path, parseValue(text, found.shape)));
+      continue;
+    }
+    // Other programs have AGENT_ variables too: one is taken for a slip only if it looks like ours.
+    const near = nearest(name, configKeys(schema).map(({ key }) => key.split('.').map(variableName).join('__')));
+    const problem = `no such key${near === undefined ? '' : `; did you mean ${prefix}${near}?`}`;
+    if (name.includes('__')) throw problemAt({ layer: 'environment', variable }, name.toLowerCase().split('__'), problem);
+    if (near !== undefined) ignored.push({ key: variable, why: problem });
+  }
+  const origin = (path: Path): Origin => {
+    const setter = set.findLast((one) => one.path.every((key, index) => index >= path.length || key === path[index]));
+    return { layer: 'environment', variable: setter?.variable };
+  };
+  refuseUnknown(shape, tree, origin);
+  return { tree, origin, ignored };
+}
+
+function flagLayer(flags: Readonly<Record<string, unknown>>, shape: Shape): Layer {
+  const origin = (): Origin => ({ layer: 'flags' });
+  let tree: Tree = {};
+  for (const [key, value] of Object.entries(flags)) {
+    if (value === undefined) continue;
+    const path = key.split('.');
+    const found = path.reduce<Shape>((inner, step) => member(inner, step) ?? {}, shape);
+    tree = merge(tree, nest(path, typeof value === 'string' ? parseValue(value, found) : value));
+  }
+  refuseUnknown(shape, tree, origin);
+  return { tree, origin, ignored: [] };
+}
+
+function refuseUnknown(shape: Shape, tree: Tree, origin: (path: Path) => Origin): void {
+  const [first, ...others] = unknownKeys(shape, tree);
+  if (first) throw problemAt(origin(first.path), first.path, `no such key${first.near}`, others.length);
+}
+
+// Names that are not in the schema (of a provider, of a plugin) are found by what the layers below call them.
+function keyOfVariable(name: string, root: Shape, below: Tree): { path: Path; shape: Shape } | undefined {
+  let found: { path: string[]; shape: Shape } = { path: [], shape: root };
+  for (const segment of name.split('__')) {
+    const names = [...knownKeys(found.shape), ...Object.keys(at(below, found.path) ?? {})];
+    const key = names.find((known) => variableName(known) === segment) ?? segment.toLowerCase();
+    const shape = member(found.shape, key);
+    if (segment === '' || !shape) return undefined;
+    found = { path: [...found.path, key], shape };
+  }
+  return found;
+}
+
+function variableName(key: string): string {
+  return key.toUpperCase().replace(/[^A-Z0-9]/g, '_');
+}
+
+function nest(path: Path, value: unknown): Tree {
+  return path.reduceRight<unknown>((inner, key) => Object.fromEntries([[key, inner]]), value) as Tree;
+}

@@ -1,0 +1,110 @@
+/** The schema of the configuration, read as JSON Schema: which keys there are, and who may set them. */
+import { z } from 'zod';
+import { KernelError } from './errors.ts';
+import { didYouMean } from './near.ts';
+
+/** Who may set a key: only the person, also a project they trust, or any project. Unmarked keys are `user`. */
+export type TrustLevel = 'user' | 'trusted-project' | 'any';
+
+export type Path = readonly (string | number)[];
+export type Tree = { [key: string]: unknown };
+
+/** The part of JSON Schema that is looked at. `from` is what `.meta({ from })` says. */
+export interface Shape {
+  readonly type?: string;
+  readonly properties?: Readonly<Record<string, Shape>>;
+  readonly additionalProperties?: boolean | Shape;
+  readonly items?: Shape;
+  readonly anyOf?: readonly Shape[];
+  readonly oneOf?: readonly Shape[];
+  readonly allOf?: readonly Shape[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly default?: unknown;
+  readonly description?: string;
+  readonly from?: TrustLevel;
+}
+
+export interface ConfigKey {
+  readonly key: string;
+  readonly default: unknown;
+  readonly description: string | undefined;
+  readonly from: TrustLevel;
+}
+
+const plugins = z.object({
+  disabled: z.array(z.string()).default([]).describe('Plugins that are not loaded').meta({ from: 'trusted-project' }),
+  replaces: z.record(z.string(), z.string()).default({}).describe('Built-in plugin to the id of the plugin that takes its place'),
+  config: z.record(z.string(), z.unknown()).default({}).describe('Each plugin\'s own settings, by its id').meta({ from: 'trusted-project' }),
+});
+
+/** The whole schema, made of the parts of the built-in plugins (by top-level key) and the kernel's own `plugins`. */
+export function composeConfig<Parts extends z.ZodRawShape>(parts: Parts): z.ZodObject<Parts & { plugins: z.ZodPrefault<typeof plugins> }> {
+  if ('plugins' in parts) throw new KernelError('ARGUMENT', { what: 'the key plugins is the kernel\'s own', hint: 'name the part otherwise' });
+  return z.object({ ...parts, plugins: plugins.prefault({}) });
+}
+
+export function shapeOf(schema: z.ZodType): Shape {
+  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Shape;
+}
+
+/** The shape of a member, `{}` where anything goes, or undefined where there is no such key. */
+export function member(shape: Shape, key: string | number): Shape | undefined {
+  if (key === '__proto__' || key === 'constructor' || key === 'prototype') return undefined;
+  for (const branch of branches(shape)) {
+    if (branch.properties && Object.hasOwn(branch.properties, key)) return branch.properties[key];
+    if (typeof branch.additionalProperties === 'object') return branch.additionalProperties;
+    if (typeof key === 'number' && branch.items) return branch.items;
+    if (isAnything(branch)) return {};
+  }
+  return undefined;
+}
+
+/** Every key of `value` the shape does not have, with the suggestion to make. */
+export function unknownKeys(shape: Shape, value: unknown, path: Path = []): { path: Path; near: string }[] {
+  const isList = Array.isArray(value);
+  if (!isTree(value) && !isList) return [];
+  if (!branches(shape).some((branch) => isAnything(branch) || (isList ? branch.items : branch.type === 'object'))) return [];
+  return (isList ? [...value.entries()] : Object.entries(value)).flatMap(([key, inner]) => {
+    const found = member(shape, key);
+    return found ? unknownKeys(found, inner, [...path, key]) : [{ path: [...path, key], near: didYouMean(String(key), knownKeys(shape)) }];
+  });
+}
+
+/** Every leaf key as `config list` shows it, by its dotted name. */
+export function configKeys(schema: z.ZodType): ConfigKey[] {
+  const list = (shape: Shape, path: string[], from: TrustLevel, preset: unknown): ConfigKey[] => {
+    const description = shape.description;
+    if (!shape.properties) return [{ key: path.join('.'), default: preset ?? shape.default, description, from }];
+    const presets = preset ?? shape.default;
+    return Object.entries(shape.properties).flatMap(([key, inner]) => list(inner, [...path, key], inner.from ?? from, isTree(presets) ? presets[key] : undefined));
+  };
+  return list(shapeOf(schema), [], 'user', undefined);
+}
+
+export function knownKeys(shape: Shape): string[] {
+  return branches(shape).flatMap((branch) => Object.keys(branch.properties ?? {}));
+}
+
+/** Whether a value of this JSON type has a place in the shape; its content is not looked at. */
+export function admits(shape: Shape, value: unknown): boolean {
+  const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
+  return branches(shape).some((branch) => isAnything(branch) || branch.type === type || (branch.type === 'integer' && type === 'number') || branch.enum?.includes(value));
+}
+
+/** Whether a key below says who may set it. */
+export function marksMembers(shape: Shape): boolean {
+  return branches(shape).some((branch) => Object.values(branch.properties ?? {}).some((inner) => inner.from !== undefined || marksMembers(inner)));
+}
+
+export function isTree(value: unknown): value is Tree {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function branches(shape: Shape): Shape[] {
+  return [shape, ...[...(shape.anyOf ?? []), ...(shape.oneOf ?? []), ...(shape.allOf ?? [])].flatMap(branches)];
+}
+
+function isAnything(shape: Shape): boolean {
+  return !shape.type && !shape.anyOf && !shape.oneOf && !shape.allOf && !shape.enum && shape.const === undefined;
+}

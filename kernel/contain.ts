@@ -1,0 +1,189 @@
+/**
+ * Process-wide containment: errors nobody catches, attempts to end the process, timers and console
+ * output of plugins. Patches are undone when the kernel is disposed.
+ */
+import { syncBuiltinESMExports } from 'node:module';
+import timers from 'node:timers';
+import { format, promisify } from 'node:util';
+import { KernelError } from './errors.ts';
+import type { FaultKind } from './fault.ts';
+import type { PluginRecord } from './lifecycle.ts';
+import type { LogLevel } from './log.ts';
+import type { Provenance } from './provenance.ts';
+import { disposable, type Disposable } from './scope.ts';
+
+export interface ContainmentHost {
+  readonly provenance: Provenance;
+  readonly fault: (owner: PluginRecord | undefined, where: string, kind: FaultKind, error: unknown) => void;
+  /** Whether a slot's guard already told of this very error. */
+  readonly known: (error: unknown) => boolean;
+}
+
+export interface Containment extends Disposable {
+  /** Ends what a plugin left behind, and says how much there was. */
+  clear(record: PluginRecord): { readonly timers: number; readonly listeners: number };
+}
+
+export function containProcess(host: ContainmentHost): Containment {
+  const ownerOf = (error?: unknown) => host.provenance.ownerOf(error) as PluginRecord | undefined;
+  const undo: (() => void)[] = [];
+
+  const tell = (owner: PluginRecord | undefined, where: string, kind: FaultKind, error: unknown) => {
+    if (!host.known(error)) host.fault(owner, where, kind, error);
+  };
+  const uncaught = (where: string) => (error: unknown) => tell(ownerOf(error), where, 'stray', error);
+  undo.push(listen('uncaughtException', uncaught('stray error')), listen('unhandledRejection', uncaught('unhandled rejection')));
+  // The throw that refuses an exit is told by the guard it passes; a plugin that swallows it is told of here.
+  undo.push(...refuseExit(ownerOf, (owner, error) => void setImmediate(tell, owner, 'process', 'exit', error)));
+  undo.push(...redirectConsole(ownerOf));
+  const tracked = trackTimers(() => host.provenance.running() as PluginRecord | undefined, (owner, error) => tell(owner, 'timer', 'stray', error));
+  const listeners = trackListeners(() => host.provenance.running() as PluginRecord | undefined);
+  undo.push(...tracked.undo, ...listeners.undo);
+  syncBuiltinESMExports();
+
+  return {
+    clear: (record) => ({ timers: tracked.clear(record), listeners: listeners.clear(record) }),
+    dispose: disposable(() => {
+      for (const step of undo.reverse()) step();
+      syncBuiltinESMExports();
+    }).dispose,
+  };
+}
+
+type Owner = (error?: unknown) => PluginRecord | undefined;
+
+function listen(event: 'uncaughtException' | 'unhandledRejection', listener: (error: unknown) => void): () => void {
+  process.on(event, listener);
+  return () => process.off(event, listener);
+}
+
+/** Puts `replacement` in the place of a member, and answers how to put the original back. */
+function patch<T extends object, K extends keyof T>(target: T, key: K, replacement: T[K]): () => void {
+  const original = target[key];
+  target[key] = replacement;
+  return () => {
+    if (target[key] === replacement) target[key] = original;
+  };
+}
+
+function foreign(owner: PluginRecord | undefined): owner is PluginRecord {
+  return owner !== undefined && owner.tier !== 'builtin';
+}
+
+function refuseExit(ownerOf: Owner, refused: (owner: PluginRecord, error: KernelError) => void): (() => void)[] {
+  const refuse = (code: unknown): void => {
+    const owner = ownerOf();
+    if (!foreign(owner)) return;
+    const error = new KernelError('EXIT', { code: String(code ?? '') });
+    refused(owner, error);
+    throw error;
+  };
+  const { exit, abort, kill } = process;
+  return [
+    patch(process, 'exit', (code?: number | string | null): never => {
+      refuse(code);
+      return exit(code);
+    }),
+    patch(process, 'abort', (): never => {
+      refuse('abort');
+      return abort();
+    }),
+    patch(process, 'kill', (pid: number, signal?: string | number): true => {
+      // 0 and the negative of our own id address our process group.
+      if (signal !== 0 && [process.pid, -process.pid, 0].includes(pid)) refuse(signal ?? 'SIGTERM');
+      return kill.call(process, pid, signal);
+    }),
+  ];
+}
+
+const consoleLevels = { debug: 'debug', dir: 'info', error: 'error', info: 'info', log: 'info', table: 'info', trace: 'debug', warn: 'warn' } as const satisfies Partial<Record<keyof Console, LogLevel>>;
+
+/** Standard output belongs to the agent: a plugin's console goes to its log, and everybody else's to standard error. */
+function redirectConsole(ownerOf: Owner): (() => void)[] {
+  return (Object.entries(consoleLevels) as [keyof typeof consoleLevels, LogLevel][]).map(([method, level]) =>
+    patch(console, method, (...args: unknown[]) => {
+      const owner = ownerOf();
+      if (owner) owner.log[level](format(...args));
+      else process.stderr.write(`${format(...args)}\n`);
+    }),
+  );
+}
+
+type ProcessListener = Parameters<typeof process.on>[1];
+
+/** Remembers which plugin listens to the process, so that the listeners can go with it. */
+function trackListeners(running: Owner) {
+  const byOwner = new Map<PluginRecord, [event: string, listener: ProcessListener][]>();
+  const undo = (['on', 'addListener', 'prependListener', 'once'] as const).map((method) => {
+    const original = process[method] as (event: string, listener: ProcessListener) => NodeJS.Process;
+    const replacement = (event: string, listener: ProcessListener): NodeJS.Process => {
+      const owner = running();
+      if (foreign(owner)) byOwner.set(owner, [...(byOwner.get(owner) ?? []), [event, listener]]);
+      return original.call(process, event, listener);
+    };
+    return patch(process, method, replacement as never);
+  });
+  const clear = (record: PluginRecord): number => {
+    const listeners = byOwner.get(record) ?? [];
+    byOwner.delete(record);
+    for (const [event, listener] of listeners) process.off(event, listener);
+    return listeners.length;
+  };
+  return { undo, clear };
+}
+
+type TimerHandle = NodeJS.Timeout | NodeJS.Immediate;
+
+/** Remembers which plugin started which timer, catches what its callback throws, and can clear them all. */
+function trackTimers(ownerOf: Owner, stray: (owner: PluginRecord, error: unknown) => void) {
+  const byOwner = new Map<PluginRecord, Set<TimerHandle>>();
+  const ownerOfTimer = new WeakMap<TimerHandle, Set<TimerHandle>>();
+  type Start = (callback: (...args: unknown[]) => void, ...rest: unknown[]) => TimerHandle;
+
+  const tracking = (start: Start, repeats: boolean): Start => (callback, ...rest) => {
+    const owner = ownerOf();
+    if (!foreign(owner) || typeof callback !== 'function') return start(callback, ...rest);
+    const set = byOwner.get(owner) ?? new Set();
+    byOwner.set(owner, set);
+    const timer = start((...args) => {
+      if (!repeats) set.delete(timer);
+      try {
+        callback(...args);
+      } catch (error) {
+        stray(owner, error);
+      }
+    }, ...rest);
+    set.add(timer);
+    ownerOfTimer.set(timer, set);
+    return timer;
+  };
+  const forgetting = (stop: (timer: never) => void) => (timer: never): void => {
+    if (typeof timer === 'object' && timer !== null) ownerOfTimer.get(timer)?.delete(timer);
+    stop(timer);
+  };
+
+  const undo: (() => void)[] = [];
+  for (const target of [globalThis, timers] as (typeof globalThis)[]) {
+    for (const name of ['setTimeout', 'setInterval', 'setImmediate'] as const) {
+      const original = target[name];
+      const replacement = tracking(original as unknown as Start, name === 'setInterval') as unknown as typeof original;
+      const promised: unknown = Reflect.get(original, promisify.custom);
+      if (promised) Object.defineProperty(replacement, promisify.custom, { value: promised, enumerable: true });
+      undo.push(patch(target, name, replacement as never));
+    }
+    for (const name of ['clearTimeout', 'clearInterval', 'clearImmediate'] as const) {
+      undo.push(patch(target, name, forgetting(target[name] as (timer: never) => void) as never));
+    }
+  }
+
+  const clear = (record: PluginRecord): number => {
+    const set = byOwner.get(record);
+    byOwner.delete(record);
+    for (const timer of set ?? []) {
+      clearTimeout(timer as NodeJS.Timeout);
+      clearImmediate(timer as NodeJS.Immediate);
+    }
+    return set?.size ?? 0;
+  };
+  return { undo, clear };
+}

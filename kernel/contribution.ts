@@ -1,0 +1,104 @@
+/** Contribution tables: a pure fold over what plugins contributed, so that unloading is folding again. */
+import type { MemberSpec, PointSpec } from './contribution-spec.ts';
+import { KernelError } from './errors.ts';
+import type { GuardHost } from './heal/guard.ts';
+import { guardMember } from './heal/guard-member.ts';
+import type { Item } from './plugin.ts';
+import { type SlotFunction, type SlotOwner, Slot, type SlotObserver } from './slot.ts';
+import { precedence } from './tier.ts';
+
+interface Contribution {
+  readonly owner: SlotOwner;
+  readonly name: string;
+  readonly item: object;
+  readonly slots: readonly Slot[];
+}
+
+export interface Clash {
+  readonly point: string;
+  readonly name: string;
+  readonly plugin: string;
+  /** What the item is called instead. */
+  readonly renamed: string;
+  readonly winner: string;
+}
+
+export class ContributionTable {
+  readonly spec: PointSpec;
+  readonly #host: GuardHost;
+  #contributions: readonly Contribution[] = [];
+  #folded: { items: ReadonlyMap<string, Item<unknown>>; clashes: readonly Clash[] } | undefined;
+
+  constructor(spec: PointSpec, host: GuardHost) {
+    this.spec = spec;
+    this.#host = host;
+  }
+
+  get items(): ReadonlyMap<string, Item<unknown>> {
+    return this.#fold().items;
+  }
+
+  get clashes(): readonly Clash[] {
+    return this.#fold().clashes;
+  }
+
+  /**
+   * Adds one item, its callable members behind slots of their own.
+   * @throws KernelError `CONTRACT` for a malformed item
+   */
+  add(owner: SlotOwner, name: string, item: unknown, observer: SlotObserver): { slots: readonly Slot[]; remove: () => void } {
+    const contribution = this.#guarded(owner, name, item, observer);
+    this.#contributions = [...this.#contributions, contribution];
+    this.#folded = undefined;
+    return {
+      slots: contribution.slots,
+      remove: () => {
+        this.#contributions = this.#contributions.filter((other) => other !== contribution);
+        this.#folded = undefined;
+      },
+    };
+  }
+
+  #guarded(owner: SlotOwner, name: string, item: unknown, observer: SlotObserver): Contribution {
+    const { spec } = this;
+    const where = `${spec.name}/${name}`;
+    if (!spec.itemName.test(name)) throw malformed(`"${name}" is no name for ${spec.name}`, `it must match ${spec.itemName.source}`);
+    if (typeof item !== 'object' || item === null) throw malformed(`${where} is ${item === null ? 'null' : typeof item}, not an object`, `see the type of ${spec.name}`);
+    const problem = spec.check?.(item);
+    if (problem) throw malformed(`${where} ${problem}`, `see the type of ${spec.name}`);
+    const slots: Slot[] = [];
+    const members: Record<string, unknown> = {};
+    for (const [member, memberSpec] of Object.entries(spec.members) as [string, MemberSpec<unknown>][]) {
+      const fn: unknown = Reflect.get(item, member);
+      if (fn === undefined && memberSpec.optional) continue;
+      if (typeof fn !== 'function') throw malformed(`${where}.${member} is ${fn === undefined ? 'missing' : typeof fn}, not a function`, `see the type of ${spec.name}`);
+      const limit = typeof memberSpec.deadline === 'function' ? memberSpec.deadline(item) : (memberSpec.deadline ?? Number.MAX_SAFE_INTEGER);
+      if (!(limit > 0)) throw malformed(`${where} has a deadline that is no positive number`, 'correct it');
+      const slot = new Slot(owner, `${where}.${member}`, observer, fn as SlotFunction, item);
+      slots.push(slot);
+      members[member] = guardMember(this.#host, slot, memberSpec as MemberSpec, limit);
+    }
+    return { owner, name, item: { ...item, ...members }, slots };
+  }
+
+  #fold() {
+    if (this.#folded) return this.#folded;
+    const items = new Map<string, Item<unknown>>();
+    const clashes: Clash[] = [];
+    const byStrength = [...this.#contributions].sort(
+      (a, b) => precedence.indexOf(a.owner.tier) - precedence.indexOf(b.owner.tier) || (a.owner.id < b.owner.id ? -1 : a.owner.id > b.owner.id ? 1 : 0),
+    );
+    for (const { owner, name, item } of byStrength) {
+      const holder = items.get(name);
+      const shown = holder ? `${owner.id}__${name}` : name;
+      if (holder) clashes.push({ point: this.spec.name, name, plugin: owner.id, renamed: shown, winner: holder.plugin });
+      items.set(shown, { name: shown, plugin: owner.id, tier: owner.tier, item: item as Item<unknown>['item'] });
+    }
+    this.#folded = { items, clashes };
+    return this.#folded;
+  }
+}
+
+function malformed(what: string, hint: string): KernelError {
+  return new KernelError('CONTRACT', { what, hint });
+}

@@ -1,0 +1,74 @@
+/** What the kernel tells and does for whoever administers it; the service `kernel.control`. */
+import type { Config } from './config.ts';
+import type { ConfigKey } from './config-schema.ts';
+import type { Fault } from './fault.ts';
+import type { PluginState } from './lifecycle.ts';
+import type { Disposable } from './scope.ts';
+import { defineService } from './service.ts';
+import type { Tier } from './tier.ts';
+import type { Trust } from './trust.ts';
+
+export interface PluginInfo {
+  readonly id: string;
+  readonly version: string;
+  readonly tier: Tier;
+  readonly state: PluginState;
+  readonly path: string;
+  /** `tools/git_status`, `hook prompt.build`, … */
+  readonly contributes: readonly string[];
+  /** Why it is degraded, quarantined or refused. */
+  readonly reason: string | undefined;
+}
+
+export interface TapInfo {
+  readonly plugin: string;
+  readonly tier: Tier;
+  /** False while its slot is quarantined. */
+  readonly open: boolean;
+  /** Why it stands where it stands. */
+  readonly reason: string;
+}
+
+export interface KernelControl {
+  plugins(): PluginInfo[];
+  /** The latest faults of this run, each told once. */
+  faults(): readonly Fault[];
+  onFault(listener: (fault: Fault) => void): Disposable;
+  /** One line for each plugin that is not as the person would expect: refused, renamed, or off since an earlier run. */
+  notices(): string[];
+  hooks(): { readonly name: string; readonly kind: string }[];
+  /** The taps of a hook in the order they run. @throws KernelError `UNKNOWN_HOOK` */
+  why(hook: string): TapInfo[];
+  /** Forgets what a plugin did and starts it again. @throws KernelError `UNKNOWN_PLUGIN` */
+  release(id: string): Promise<PluginInfo>;
+  /** Gives one quarantined plugin or slot whose time has come another try. Not before the first real work is on its way. */
+  probe(): Promise<void>;
+  /** Runs `ask` with every deadline of the calls it is inside of stopped: a person may take their time. */
+  pausing<T>(ask: () => Promise<T>): Promise<T>;
+}
+
+export const kernelControl = defineService<KernelControl>('kernel.control');
+
+/** The configuration as loaded, and the way to change its files; the service `kernel.config`. */
+export interface ConfigControl {
+  readonly config: Config;
+  keys(): ConfigKey[];
+  readonly globalFile: string;
+  /** The project's file, existing or not; undefined outside of a project. */
+  readonly projectFile: string | undefined;
+  /** @throws KernelError that names what is wrong and the nearest key */
+  set(key: string, value: string, file: string): void;
+  /** Writes a commented starter file. @throws KernelError when there is one already */
+  init(file: string): void;
+}
+
+export const configControl = defineService<ConfigControl>('kernel.config');
+
+/** Trust in the project at hand; the service `kernel.trust`. */
+export interface TrustControl {
+  readonly trust: Trust;
+  /** Real path of the project's `.agent` folder; undefined where there is none. */
+  readonly folder: string | undefined;
+}
+
+export const trustControl = defineService<TrustControl>('kernel.trust');

@@ -1,0 +1,94 @@
+/**
+ * Deadlines: one coarse clock and one sweeper for all of them, because a timer per call costs about a
+ * microsecond. A deadline is met to within two ticks, and never early.
+ */
+const tickMs = 25;
+/** Ticks without any deadline after which the clock stops. */
+const idleTicks = 40;
+
+/** A node of the sweeper's list. */
+export class Deadline {
+  limit: number;
+  expire: () => void;
+  /** How many hold it: the clock does not run while a person is asked. */
+  paused = 0;
+  /** Set by the first sweep that sees it: a clock that fell behind must not make a deadline early. */
+  start: number | undefined;
+  previous: Deadline | undefined;
+  next: Deadline | undefined;
+  active = true;
+
+  constructor(limit: number, expire: () => void) {
+    this.limit = limit;
+    this.expire = expire;
+  }
+}
+
+export class Sweeper {
+  #head: Deadline | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #idle = 0;
+  readonly #clock: () => number;
+
+  /** @param clock milliseconds, monotonic */
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  /** Calls `expire` once, unless cleared within `limit` milliseconds. The wait keeps the process alive. */
+  watch(limit: number, expire: () => void): Deadline {
+    if (!this.#timer) this.#run();
+    const node = new Deadline(limit, expire);
+    node.next = this.#head;
+    if (this.#head) this.#head.previous = node;
+    else this.#timer?.ref();
+    this.#head = node;
+    return node;
+  }
+
+  clear(node: Deadline): void {
+    if (!node.active) return;
+    node.active = false;
+    if (node.previous) node.previous.next = node.next;
+    else this.#head = node.next;
+    if (node.next) node.next.previous = node.previous;
+    node.previous = node.next = undefined;
+    if (!this.#head) this.#timer?.unref();
+  }
+
+  /** Stops the clock of one deadline; calls nest. */
+  pause(node: Deadline): void {
+    if (node.paused++ === 0 && node.start !== undefined) node.limit -= this.#clock() - node.start;
+  }
+
+  resume(node: Deadline): void {
+    if (--node.paused === 0) node.start = undefined;
+  }
+
+  /** Expires what is due. Called by the clock; a test with its own clock calls it itself. */
+  sweep(): void {
+    const now = this.#clock();
+    let node = this.#head;
+    while (node) {
+      const next: Deadline | undefined = node.next;
+      if (node.paused === 0 && now - (node.start ??= now) >= node.limit) {
+        this.clear(node);
+        node.expire();
+      }
+      node = next?.active === false ? this.#head : next;
+    }
+    if (this.#head) this.#idle = 0;
+    else if (++this.#idle > idleTicks) this.stop();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #run(): void {
+    this.#idle = 0;
+    this.#timer = setInterval(() => this.sweep(), tickMs);
+    this.#timer.unref();
+  }
+}

@@ -1,0 +1,77 @@
+/** Discovery: what lies in the folders of the tiers, before any of it runs. */
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { basename, extname, join, resolve, sep } from 'node:path';
+import { isKernelError, KernelError } from './errors.ts';
+import { describeError } from './fault.ts';
+import { escapes } from './imports.ts';
+import type { Candidate, Manifest } from './lifecycle.ts';
+import { complete, idPattern, readManifest, statedGates } from './manifest.ts';
+import type { Tier } from './tier.ts';
+
+const moduleExtensions: readonly string[] = ['.ts', '.mts', '.js', '.mjs', '.cjs'];
+const indexNames = moduleExtensions.map((extension) => `index${extension}`);
+
+/** All plugins of one folder: bare module files, and folders with an index module or a manifest. */
+export function discoverFolder(tier: Tier, folder: string, confine?: string): Candidate[] {
+  let names: string[];
+  try {
+    names = readdirSync(folder).sort();
+  } catch {
+    return []; // no such folder: no plugins of this tier
+  }
+  return names.flatMap((name) => {
+    if (name.startsWith('.') || name === 'node_modules' || /\.(d|test)\.[cm]?[jt]s$/.test(name)) return [];
+    return discoverPlugin(tier, join(folder, name), confine) ?? [];
+  });
+}
+
+/**
+ * One plugin at `path`.
+ * @param confine real folder that the plugin and its relative imports must not leave
+ * @returns undefined when nothing there claims to be a plugin
+ */
+export function discoverPlugin(tier: Tier, path: string, confine?: string): Candidate | undefined {
+  const name = basename(path);
+  const id = name.slice(0, name.length - (moduleExtensions.includes(extname(name)) ? extname(name).length : 0));
+  const manifest = complete({}, id);
+  try {
+    const real = realpathSync(path);
+    if (statSync(real).isDirectory()) return discoverFolderPlugin(tier, path, real, name, confine);
+    if (!moduleExtensions.includes(extname(name))) return undefined;
+    return checked({ tier, path, entry: real, manifest, bare: true }, confine);
+  } catch (error) {
+    return { tier, path, entry: path, manifest: { ...manifest, capabilities: statedGates(path) }, bare: true, problem: problemOf(error) };
+  }
+}
+
+function discoverFolderPlugin(tier: Tier, path: string, real: string, name: string, confine: string | undefined): Candidate | undefined {
+  const stated = readManifest(real, name);
+  const main = stated?.main ?? indexNames.find((index) => existsSync(join(real, index)));
+  if (!main) {
+    if (!stated) return undefined;
+    throw new KernelError('MANIFEST', { file: join(real, 'package.json'), key: 'agent.main', problem: `names no module, and there is no ${indexNames[0]}` });
+  }
+  const entry = resolve(real, main);
+  if (!existsSync(entry)) throw new KernelError('MANIFEST', { file: join(real, 'package.json'), key: 'agent.main', problem: `${main} does not exist` });
+  return checked({ tier, path, entry, manifest: stated?.manifest ?? complete({}, name), bare: !stated }, confine);
+}
+
+function checked(candidate: Candidate, confine: string | undefined): Candidate {
+  if (!idPattern.test(candidate.manifest.id)) return { ...candidate, problem: problemOf(new KernelError('ID', { id: candidate.manifest.id })) };
+  if (confine === undefined) return candidate;
+  const real = realpathSync(candidate.entry);
+  if (real !== confine && !real.startsWith(confine + sep)) {
+    return { ...candidate, problem: problemOf(new KernelError('ESCAPES', { file: candidate.path, line: 1, specifier: real, root: confine })) };
+  }
+  const leak = escapes(candidate.entry, confine);
+  return leak ? { ...candidate, problem: problemOf(new KernelError('ESCAPES', { ...leak, root: confine })) } : candidate;
+}
+
+/** A built-in: its facts are in the bundle, its code is loaded when needed. */
+export function builtin(manifest: Manifest, load: NonNullable<Candidate['load']>): Candidate {
+  return { tier: 'builtin', path: 'built in', entry: '', manifest, bare: false, load };
+}
+
+export function problemOf(error: unknown): { reason: string; hint: string } {
+  return { reason: describeError(error), hint: isKernelError(error) ? error.hint : '' };
+}

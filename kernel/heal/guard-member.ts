@@ -1,0 +1,116 @@
+/** Layer 1 for the callable members of contributions: the same promise as for taps, with a policy value per call. */
+import { SlotCall } from '../call.ts';
+import type { MemberSpec } from '../contribution-spec.ts';
+import { KernelError } from '../errors.ts';
+import { type Fault, FaultError, type FaultKind } from '../fault.ts';
+import type { Slot } from '../slot.ts';
+import { faultKind, type GuardHost, isNews, isThenable, settleCall } from './guard.ts';
+import { guardStream, isStream } from './guard-stream.ts';
+
+/** What a caller adds to the call: a signal, and whatever its domain gives to handlers. */
+export interface MemberContext {
+  readonly signal?: AbortSignal;
+  readonly [extra: string]: unknown;
+}
+
+export type MemberGuard = (input: unknown, context?: MemberContext) => Promise<unknown>;
+
+const unlimited = 2 ** 31;
+
+/** @param limit milliseconds an answer may take; see {@link MemberSpec.deadline} */
+export function guardMember(host: GuardHost, slot: Slot, spec: MemberSpec, limit: number): MemberGuard {
+  return (input, context) => runMember(host, slot, spec, limit, slot.fn, slot.self, input, context);
+}
+
+async function runMember(
+  host: GuardHost,
+  slot: Slot,
+  spec: MemberSpec,
+  limit: number,
+  fn: Slot['fn'],
+  self: unknown,
+  input: unknown,
+  context: MemberContext | undefined,
+): Promise<unknown> {
+  if (!slot.open) return policyValue(spec, slot.closedBy);
+  const { provenance } = host;
+  const call = memberCall(slot, context);
+  const frame = provenance.newFrame(slot.owner);
+  const outer = provenance.current;
+  provenance.current = slot.owner;
+  let answer: unknown;
+  try {
+    answer = provenance.enter(frame, fn, self, input, call);
+  } catch (error) {
+    return blame(slot, spec, 'threw', error);
+  } finally {
+    provenance.current = outer;
+  }
+  if (isThenable(answer)) {
+    // Rejections pass through as values here, so that the spec can say which of them are operational.
+    const caught = Promise.resolve(answer).then((value: unknown) => ({ value }), (error: unknown) => ({ error }));
+    const wait = spec.kind === 'service' ? unlimited : (spec.first ?? limit);
+    const { fault, value: settled } = await settleCall(host, slot, caught, wait, call, frame);
+    if (!settled) return policyValue(spec, fault ?? undefined);
+    if ('error' in settled) return blame(slot, spec, 'rejected', settled.error);
+    answer = settled.value;
+  }
+  let value: unknown;
+  try {
+    value = accept(host, slot, spec, limit, answer);
+  } catch (error) {
+    return blame(slot, spec, 'threw', error);
+  }
+  if (slot.watched) slot.observer.clean(slot);
+  return value;
+}
+
+/** The answer in the form the caller gets it. @throws KernelError `CONTRACT` */
+function accept(host: GuardHost, slot: Slot, spec: MemberSpec, limit: number, answer: unknown): unknown {
+  if (spec.check && !spec.check(answer)) throw new KernelError('CONTRACT', { what: 'answered with the wrong type', hint: 'see the type of this contribution' });
+  if (spec.kind === 'stream') return streamOf(host, slot, spec, limit, answer);
+  return spec.methods ? withMethods(host, slot, spec.methods, answer as object) : answer;
+}
+
+function memberCall(slot: Slot, context: MemberContext | undefined): SlotCall {
+  const call = new SlotCall(slot.owner.log, context?.signal);
+  for (const [name, value] of Object.entries(context ?? {})) {
+    if (name !== 'signal') Object.defineProperty(call, name, { value, enumerable: true });
+  }
+  return call;
+}
+
+/** News of the world goes to the caller as it is; a fault is counted and answered by policy. */
+function blame(slot: Slot, spec: MemberSpec, kind: FaultKind, error: unknown): unknown {
+  if (isNews(spec, error)) throw error;
+  return policyValue(spec, slot.observer.failed(slot, faultKind(kind, error), error));
+}
+
+function policyValue(spec: MemberSpec, fault: Fault | undefined): unknown {
+  if (!fault) throw new KernelError('CONTRACT', { what: 'the call ended without an answer', hint: 'this is a fault of the kernel: please report it' });
+  if (spec.onFault) return spec.onFault(fault);
+  throw new FaultError(fault);
+}
+
+/**
+ * The object with the named methods guarded by the slot it came from. One Proxy per returned object:
+ * deriving from it instead would break classes with private fields.
+ */
+function withMethods(host: GuardHost, slot: Slot, methods: Readonly<Record<string, MemberSpec>>, target: object): object {
+  const guarded = new Map<string | symbol, MemberGuard>();
+  for (const [name, spec] of Object.entries(methods)) {
+    const method: unknown = Reflect.get(target, name);
+    if (typeof method !== 'function') continue;
+    const limit = typeof spec.deadline === 'number' ? spec.deadline : unlimited;
+    guarded.set(name, (input, context) => runMember(host, slot, spec, limit, method as Slot['fn'], target, input, context));
+  }
+  return new Proxy(target, { get: (object, name) => guarded.get(name) ?? Reflect.get(object, name, object) });
+}
+
+function streamOf(host: GuardHost, slot: Slot, spec: MemberSpec, limit: number, answer: unknown): unknown {
+  if (isStream(answer)) return guardStream(host, slot, spec, limit, answer);
+  if (typeof answer === 'object' && answer !== null && 'stream' in answer && isStream(answer.stream)) {
+    return { ...answer, stream: guardStream(host, slot, spec, limit, answer.stream) };
+  }
+  throw new KernelError('CONTRACT', { what: 'answered something that is no stream', hint: 'return a ReadableStream, or an object with one as its "stream"' });
+}

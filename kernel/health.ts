@@ -1,0 +1,81 @@
+/** Health records: what a plugin did wrong, kept across runs under the digest of its content. */
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface Quarantine {
+  readonly cause: string;
+  readonly at: number;
+  /** Half-open probes made so far. */
+  readonly probes: number;
+  /** When the next one is due; undefined when there will be none. */
+  readonly nextProbe: number | undefined;
+}
+
+export interface SlotHealth {
+  /** Faults by fingerprint since the last 50 clean calls. */
+  counts: Record<string, number>;
+  /** Times of the latest faults. */
+  recent: number[];
+  clean: number;
+  cause: string;
+  quarantine?: Quarantine;
+}
+
+export interface Health {
+  readonly id: string;
+  readonly digest: string;
+  quarantine?: Quarantine;
+  slots: Record<string, SlotHealth>;
+}
+
+const probeAfterMinutes = [1, 5, 30];
+
+/** A new quarantine, or the next one after a probe that failed. */
+export function quarantineFor(cause: string, now: number, previous?: Quarantine): Quarantine {
+  const probes = previous ? previous.probes + 1 : 0;
+  const minutes = probeAfterMinutes[probes];
+  return { cause, at: now, probes, nextProbe: minutes === undefined ? undefined : now + minutes * 60_000 };
+}
+
+/** One small file per plugin and content, replaced whole: two agents may write at once, and the later one wins. */
+export class HealthStore {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  load(id: string, digest: string): Health {
+    const empty: Health = { id, digest, slots: {} };
+    try {
+      const stored = JSON.parse(readFileSync(this.#file(id, digest), 'utf8')) as Partial<Health>;
+      if (stored.digest !== digest || typeof stored.slots !== 'object' || stored.slots === null) return empty;
+      return { ...empty, ...(stored.quarantine && { quarantine: stored.quarantine }), slots: stored.slots };
+    } catch {
+      return empty; // absent or damaged: a plugin without record is a healthy one
+    }
+  }
+
+  /** @returns false when it could not be written (full or read-only disk): the run goes on without memory */
+  save(health: Health): boolean {
+    const file = this.#file(health.id, health.digest);
+    try {
+      if (!health.quarantine && Object.keys(health.slots).length === 0) {
+        rmSync(file, { force: true });
+        return true;
+      }
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      const temporary = `${file}.${process.pid}`;
+      writeFileSync(temporary, JSON.stringify(health), { mode: 0o600 });
+      renameSync(temporary, file);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #file(id: string, digest: string): string {
+    return join(this.#folder, `${id}-${createHash('sha256').update(digest).digest('hex').slice(0, 16)}.json`);
+  }
+}

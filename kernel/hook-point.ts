@@ -1,0 +1,143 @@
+/**
+ * Hook points: the live tapable hook behind a spec. tapable is known to this file only. The kernel owns
+ * the tap list and builds a fresh hook when it changes, since tapable cannot remove a tap.
+ */
+import tapable from 'tapable';
+import type { Decision } from './decision.ts';
+import { type AsyncGuard, denial, guardAsync, guardSync, type GuardHost, type HookRun, type SyncGuard } from './heal/guard.ts';
+import { stricter } from './decision.ts';
+import type { Fault } from './fault.ts';
+import type { HookSpec, Order } from './hook-spec.ts';
+import { freezeJson } from './json.ts';
+import { type Ordered, type OrderFault, sortTaps } from './order.ts';
+import type { Slot } from './slot.ts';
+
+export interface TapEntry extends Ordered {
+  readonly slot: Slot;
+}
+
+interface SyncForm {
+  call(payload: unknown, run: HookRun): unknown;
+}
+interface AsyncForm {
+  promise(payload: unknown, run: HookRun): Promise<unknown>;
+}
+
+/** Who should guard a gate and cannot: each one denies. */
+export type AbsentGuards = (hook: string) => readonly Fault[];
+
+export class HookPoint {
+  readonly spec: HookSpec;
+  readonly #host: GuardHost;
+  readonly #absent: AbsentGuards;
+  #taps: readonly TapEntry[] = [];
+  #sync: SyncForm | undefined;
+  #async: AsyncForm | undefined;
+  #order: { sorted: readonly TapEntry[]; faults: readonly OrderFault[] } = { sorted: [], faults: [] };
+
+  constructor(spec: HookSpec, host: GuardHost, absent: AbsentGuards) {
+    this.spec = spec;
+    this.#host = host;
+    this.#absent = absent;
+  }
+
+  /** The taps in the order they run, each with its reasons. */
+  get taps(): readonly TapEntry[] {
+    return this.#order.sorted;
+  }
+
+  get orderFaults(): readonly OrderFault[] {
+    return this.#order.faults;
+  }
+
+  /** @returns removes the tap */
+  tap(slot: Slot, order: Order, rank: number): () => void {
+    const entry: TapEntry = {
+      slot,
+      plugin: slot.owner.id,
+      tier: slot.owner.tier,
+      // The built-in answer is the default one: whoever else answers a `bail` comes first.
+      stage: order.stage ?? (this.spec.kind === 'bail' && slot.owner.tier === 'builtin' ? 'post' : 'normal'),
+      before: order.before ?? [],
+      after: order.after ?? [],
+      rank,
+    };
+    this.#rebuild([...this.#taps, entry]);
+    return () => this.#rebuild(this.#taps.filter((other) => other !== entry));
+  }
+
+  /**
+   * Runs the taps. A hook without taps costs one property test.
+   * @returns the value for a synchronous hook, else a promise or, where nobody taps, the value itself
+   */
+  call(payload: unknown, signal?: AbortSignal): unknown {
+    if (this.#sync) return this.#callSync(this.#sync, payload);
+    if (this.#async) return this.#callAsync(this.#async, payload, signal);
+    return this.spec.kind === 'gate' ? this.#verdict(undefined) : this.spec.kind === 'waterfall' ? payload : undefined;
+  }
+
+  #callSync(form: SyncForm, payload: unknown): unknown {
+    const { provenance } = this.#host;
+    const outer = provenance.current;
+    try {
+      return form.call(freezeJson(payload), { signal: undefined, decision: undefined });
+    } finally {
+      provenance.current = outer;
+    }
+  }
+
+  #callAsync(form: AsyncForm, payload: unknown, signal: AbortSignal | undefined): Promise<unknown> {
+    const run: HookRun = { signal, decision: undefined };
+    const done = form.promise(freezeJson(payload), run);
+    return this.spec.kind === 'gate' ? done.then(() => this.#verdict(run.decision)) : done;
+  }
+
+  #verdict(decision: Decision | undefined): Decision {
+    let answer = decision;
+    for (const fault of this.#absent(this.spec.name)) answer = stricter(answer, denial(fault));
+    return answer ?? this.spec.fallback ?? { verdict: 'deny' };
+  }
+
+  #rebuild(taps: readonly TapEntry[]): void {
+    this.#taps = taps;
+    this.#order = sortTaps(this.spec.name, taps);
+    this.#sync = this.#async = undefined;
+    if (taps.length === 0) return;
+    if (this.spec.mode === 'sync') {
+      const form = syncHook(this.spec.kind);
+      for (const { slot } of this.#order.sorted) form.tap(slot.key, guardSync(this.#host, slot, this.spec));
+      this.#sync = form;
+    } else {
+      const form = asyncHook(this.spec.kind);
+      for (const { slot } of this.#order.sorted) form.tapAsync(slot.key, guardAsync(this.#host, slot, this.spec));
+      this.#async = form;
+    }
+  }
+}
+
+const args: ['payload', 'run'] = ['payload', 'run'];
+
+function syncHook(kind: HookSpec['kind']): SyncForm & { tap(name: string, fn: SyncGuard): void } {
+  switch (kind) {
+    case 'waterfall':
+      return new tapable.SyncWaterfallHook<[unknown, HookRun]>(args);
+    case 'bail':
+      return new tapable.SyncBailHook<[unknown, HookRun], unknown>(args);
+    default:
+      return new tapable.SyncHook<[unknown, HookRun]>(args) as unknown as SyncForm & { tap(name: string, fn: SyncGuard): void };
+  }
+}
+
+function asyncHook(kind: HookSpec['kind']): AsyncForm & { tapAsync(name: string, fn: AsyncGuard): void } {
+  type Form = AsyncForm & { tapAsync(name: string, fn: AsyncGuard): void };
+  switch (kind) {
+    case 'waterfall':
+      return new tapable.AsyncSeriesWaterfallHook<[unknown, HookRun]>(args) as unknown as Form;
+    case 'bail':
+      return new tapable.AsyncSeriesBailHook<[unknown, HookRun], unknown>(args) as unknown as Form;
+    case 'parallel':
+      return new tapable.AsyncParallelHook<[unknown, HookRun]>(args) as unknown as Form;
+    default:
+      return new tapable.AsyncSeriesHook<[unknown, HookRun]>(args) as unknown as Form;
+  }
+}

@@ -1,0 +1,105 @@
+import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { beforeEach, expect, test } from 'vitest';
+import { escapes, importClosure, relativeImports } from './imports.ts';
+
+let root: string;
+beforeEach(() => {
+  root = realpathSync(mkdtempSync(join(tmpdir(), 'newt-imports-')));
+});
+
+const write = (path: string, text = ''): string => {
+  const file = join(root, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  return file;
+};
+
+test('every way to import by path is found, with its line', () => {
+  const file = write(
+    'index.ts',
+    [
+      'import zod from "zod";',
+      'import a from \'./a.ts\';',
+      'import \'./side.js\';',
+      'export * from "../up.ts";',
+      'const b = await import(/* why */ \'./b.mjs\');',
+      'const c = require( "./c" );',
+      'const d = import(`./d.ts`);',
+      'import {',
+      '  e,',
+      '} from // note',
+      '  \'./e.ts\';',
+      `import '${pathToFileURL('/etc/f.js').href}'; import '/etc/g.js'; import '.';`,
+    ].join('\n'),
+  );
+  expect(relativeImports(file).map(({ specifier, line }) => [specifier, line])).toEqual([
+    ['./a.ts', 2],
+    ['./side.js', 3],
+    ['../up.ts', 4],
+    ['./b.mjs', 5],
+    ['./c', 6],
+    ['./d.ts', 7],
+    ['./e.ts', 10],
+    ['file:///etc/f.js', 12],
+    ['/etc/g.js', 12],
+    ['.', 12],
+  ]);
+});
+
+test.each([
+  ['./x', 'x.ts'],
+  ['./x', 'x.mjs'],
+  ['./x', 'x/index.ts'],
+  ['./x.js', 'x.ts'],
+  ['./x.mjs', 'x.mts'],
+  ['./x.ts?fresh', 'x.ts'],
+  ['./x.json', 'x.json'],
+])('%s is resolved to %s', (specifier, path) => {
+  const file = write(path);
+  expect(relativeImports(write('index.ts', `import '${specifier}'`))[0]?.resolved).toBe(file);
+});
+
+test('the closure follows imports through cycles and names every file once', () => {
+  const entry = write('z.ts', 'import "./a.ts"; import "./data.json"; import "./missing.ts";');
+  const a = write('a.ts', 'import "./sub/b.ts"');
+  const b = write('sub/b.ts', 'import "../z.ts"; import "../a.ts"');
+  const data = write('data.json', '{"from": "./a.ts"}');
+  expect(importClosure(entry)).toEqual([entry, a, data, b]);
+});
+
+test('an import that leaves the root is named with file and line', () => {
+  write('scripts/x.ts');
+  const entry = write('.agent/plugins/git.ts', 'import "./lib.ts"');
+  const lib = write('.agent/plugins/lib.ts', '\nimport "../ok.ts"\nimport "../../scripts/x.ts"');
+  write('.agent/ok.ts');
+  expect(escapes(entry, join(root, '.agent'))).toEqual({ file: lib, line: 3, specifier: '../../scripts/x.ts' });
+  expect(escapes(entry, root)).toBeUndefined();
+});
+
+test('absolute paths, file URLs, links and targets not there yet leave the root too', () => {
+  const outside = write('x.ts');
+  symlinkSync(outside, join(dirname(write('in/ok.ts')), 'link.ts'));
+  for (const specifier of [outside, pathToFileURL(outside).href, './link.ts', '../later.ts', 'file://%zz']) {
+    expect(escapes(write('in/index.ts', `import '${specifier}'`), join(root, 'in')), specifier).toMatchObject({ specifier });
+  }
+  expect(escapes(write('in/index.ts', `import '${join(root, 'in/ok.ts')}'`), join(root, 'in'))).toBeUndefined();
+});
+
+test('an entry that is itself a link out of the root is an escape', () => {
+  const outside = write('x.ts');
+  mkdirSync(join(root, 'in'));
+  symlinkSync(outside, join(root, 'in/x.ts'));
+  expect(escapes(join(root, 'in/x.ts'), join(root, 'in'))).toBeDefined();
+});
+
+test('no source makes the scan slow', () => {
+  const started = process.hrtime.bigint();
+  relativeImports(write('a.ts', `import ${'/**/'.repeat(50_000)} x`));
+  relativeImports(write('b.ts', `import(${'/*'.repeat(2_000)}`));
+  relativeImports(write('c.ts', `from ${'//\n'.repeat(50_000)} x`));
+  relativeImports(write('d.ts', 'import '.repeat(50_000)));
+  expect(Number(process.hrtime.bigint() - started) / 1e6).toBeLessThan(2_000);
+});

@@ -1,0 +1,448 @@
+/** The kernel: puts the parts together and runs the life of its plugins. */
+import { basename, dirname, join } from 'node:path';
+import type { z } from 'zod';
+import { activate, type ActivationHost, ActivationFailure, Refusal } from './activate.ts';
+import { type Containment, containProcess } from './contain.ts';
+import type { KernelControl, PluginInfo } from './control.ts';
+import { kernelControl } from './control.ts';
+import { Sweeper } from './deadline.ts';
+import { digestPlugin } from './digest.ts';
+import { KernelError } from './errors.ts';
+import { type Fault, fingerprint } from './fault.ts';
+import { HealthStore } from './health.ts';
+import { type Candidate, type Manifest, PluginRecord, transition } from './lifecycle.ts';
+import { createLoader, pendingPlace } from './load.ts';
+import { PluginLog } from './log.ts';
+import { explainPlace } from './order.ts';
+import type { HomePaths } from './paths.ts';
+import { Provenance } from './provenance.ts';
+import { Registry } from './registry.ts';
+import { engineProblem, resolvePlugins } from './resolve.ts';
+import type { Disposable } from './scope.ts';
+import { Supervisor } from './supervisor.ts';
+
+export interface KernelOptions {
+  readonly version: string;
+  readonly paths: HomePaths;
+  readonly candidates: readonly Candidate[];
+  readonly disabled?: readonly string[];
+  readonly replaces?: Readonly<Record<string, string>>;
+  /** Why the project tier does not run; undefined when it is trusted. */
+  readonly untrusted?: string;
+  /** A plugin's part of the configuration, unchecked. */
+  readonly configOf?: (plugin: { readonly id: string; readonly tier: Candidate['tier'] }, schema: z.ZodType | undefined) => unknown;
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  /** Modules that plugins share with the host, by specifier. */
+  readonly virtualModules?: () => Promise<Readonly<Record<string, unknown>>>;
+  /** Whether to answer for the whole process: uncaught errors, exits, timers, console. */
+  readonly contain?: boolean;
+  readonly now?: () => number;
+  readonly random?: () => number;
+}
+
+/** How long after the last load that ended the others are still waited for, in milliseconds. */
+const straggleMs = 1_500;
+const keptFaults = 256;
+
+export function createKernel(options: KernelOptions): Kernel {
+  return new Kernel(options);
+}
+
+export class Kernel implements KernelControl, Disposable {
+  readonly #options: KernelOptions;
+  readonly #now: () => number;
+  readonly #provenance = new Provenance();
+  readonly #sweeper = new Sweeper(() => performance.now());
+  readonly #supervisor: Supervisor;
+  readonly #registry: Registry;
+  readonly #activation: ActivationHost;
+  readonly #records: PluginRecord[] = [];
+  readonly #awaited = new Map<string, PluginRecord[]>();
+  readonly #listeners = new Set<(fault: Fault) => void>();
+  readonly #faults: Fault[] = [];
+  readonly #told = new Set<string>();
+  readonly #ending = new Set<Promise<void>>();
+  #containment: Containment | undefined;
+  #probing = false;
+
+  constructor(options: KernelOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.#supervisor = new Supervisor({
+      provenance: this.#provenance,
+      health: new HealthStore(join(options.paths.state, 'health')),
+      now: this.#now,
+      report: (fault) => this.#report(fault),
+      takeDown: (record) => this.#track(this.#takeDown(record)),
+    });
+    this.#registry = new Registry({
+      provenance: this.#provenance,
+      sweeper: this.#sweeper,
+      supervisor: this.#supervisor,
+      absentGuards: (hook) => this.#absentGuards(hook),
+      wake: (event) => this.#wake(event),
+      servicesChanged: () => this.#servicesChanged(),
+    });
+    this.#activation = {
+      registry: this.#registry,
+      provenance: this.#provenance,
+      load: createLoader({ cache: join(options.paths.cache, 'transpiled'), virtualModules: options.virtualModules ?? (async () => ({})) }),
+      admit: (record, manifest) => this.#admit(record, manifest),
+      configOf: (record, schema) => options.configOf?.(record, schema),
+      contextHost: (record) => ({
+        now: this.#now,
+        random: options.random ?? Math.random,
+        env: options.env ?? process.env,
+        stateFile: join(options.paths.state, 'plugins', `${record.id}.json`),
+        stray: (error) => this.#supervisor.fault(record, 'timer', 'stray', error),
+      }),
+      fault: (record, where, error) => void this.#supervisor.fault(record, where, 'dispose', error),
+      fire: (event) => this.fire(event),
+    };
+    this.#registry.provide(undefined, kernelControl.key, this satisfies KernelControl);
+  }
+
+  /** Resolves all plugins and starts those that want to start with the agent. */
+  async start(): Promise<void> {
+    const options = this.#options;
+    if (options.contain) {
+      this.#containment = containProcess({
+        provenance: this.#provenance,
+        fault: (owner, where, kind, error) => void this.#supervisor.fault(owner, where, kind, error),
+        known: (error) => this.#supervisor.known(error),
+      });
+    }
+    for (const candidate of options.candidates) this.#records.push(this.#record(candidate));
+    resolvePlugins(this.#records, {
+      version: options.version,
+      disabled: options.disabled ?? [],
+      replaces: options.replaces ?? {},
+      untrusted: options.untrusted,
+    });
+    for (const record of this.#records) if (record.state === 'resolved') this.#recall(record);
+    await this.fire('onStartup');
+    for (const { record, error } of this.#registry.unknownTaps()) this.#supervisor.fault(record, 'setup', 'contract', error);
+    this.#reportOrder();
+  }
+
+  /** Starts the plugins that wait for an activation event. */
+  async fire(event: string): Promise<void> {
+    await this.#wake(event);
+  }
+
+  call(hook: string, payload: unknown, signal?: AbortSignal): unknown {
+    return this.#registry.call(hook, payload, signal);
+  }
+
+  items(point: string) {
+    return this.#registry.items(point);
+  }
+
+  use(key: string): unknown {
+    return this.#registry.use(key);
+  }
+
+  provide(key: string, service: unknown): void {
+    this.#registry.provide(undefined, key, service);
+  }
+
+  plugins(): PluginInfo[] {
+    return this.#records.map((record) => ({
+      id: record.id,
+      version: record.manifest.version,
+      tier: record.tier,
+      state: record.state,
+      path: record.candidate.path,
+      contributes: [...record.contributes].sort(),
+      reason: this.#reasonOf(record),
+    }));
+  }
+
+  faults(): readonly Fault[] {
+    return this.#faults;
+  }
+
+  onFault(listener: (fault: Fault) => void): Disposable {
+    this.#listeners.add(listener);
+    return { dispose: () => void this.#listeners.delete(listener) };
+  }
+
+  notices(): string[] {
+    const lines: string[] = [];
+    for (const record of this.#records) {
+      const quarantine = record.state === 'quarantined' ? this.#supervisor.quarantineOf(record) : undefined;
+      if (quarantine && quarantine.at < this.#startedAt) {
+        lines.push(`plugin ${record.id} is off since ${shortTime(quarantine.at)}: ${quarantine.cause}. Fix it (a changed plugin is tried again), or run: agent plugin release ${record.id}`);
+      } else if (record.state === 'refused' && !record.excused) lines.push(`plugin ${record.id} (${record.candidate.path}) was not started: ${record.reason}`);
+      for (const slot of record.running ? record.slots : []) {
+        const known = slot.closedBy;
+        if (!slot.open && known && known.at < this.#startedAt) lines.push(`plugin ${record.id}: ${slot.key} is off since ${shortTime(known.at)}: ${known.message}. ${known.next}`);
+      }
+    }
+    for (const clash of this.#registry.clashes()) lines.push(`plugin ${clash.plugin}: its ${clash.point} item "${clash.name}" is called "${clash.renamed}": ${clash.winner} has that name`);
+    return lines;
+  }
+
+  why(hook: string) {
+    const point = this.#registry.hook(hook);
+    return point.taps.map((tap) => ({ plugin: tap.plugin, tier: tap.tier, open: tap.slot.open, reason: explainPlace(tap) }));
+  }
+
+  hooks() {
+    return this.#registry.hooks().map(({ spec }) => ({ name: spec.name, kind: spec.kind }));
+  }
+
+  async release(id: string): Promise<PluginInfo> {
+    const record = this.#find(id);
+    this.#supervisor.pardon(record);
+    if (record.state === 'quarantined') {
+      transition(record, 'resolved');
+      record.activation = undefined;
+      await this.#startAll([record]);
+    }
+    const info = this.plugins().find((plugin) => plugin.id === record.id && plugin.path === record.candidate.path);
+    return info as PluginInfo;
+  }
+
+  async probe(): Promise<void> {
+    if (this.#probing) return;
+    this.#probing = true;
+    try {
+      const record = this.#supervisor.dueProbe(this.#records);
+      if (!record) return;
+      transition(record, 'resolved', 'on probation');
+      record.activation = undefined;
+      await this.#startAll([record]);
+    } finally {
+      this.#probing = false;
+    }
+  }
+
+  async pausing<T>(ask: () => Promise<T>): Promise<T> {
+    const held = [];
+    for (let frame = this.#provenance.frame(); frame; frame = frame.outer) {
+      if (frame.deadline?.active) held.push(frame.deadline);
+    }
+    for (const deadline of held) this.#sweeper.pause(deadline);
+    try {
+      return await ask();
+    } finally {
+      for (const deadline of held) this.#sweeper.resume(deadline);
+    }
+  }
+
+  /** Takes all plugins down, last started first, and gives the process back. */
+  async dispose(): Promise<void> {
+    this.#supervisor.flush();
+    const running = this.#records.filter((record) => record.scope).sort((a, b) => b.rank - a.rank);
+    for (const record of running) {
+      await this.#takeDown(record);
+      if (record.running) transition(record, 'disposed');
+    }
+    await Promise.all(this.#ending);
+    this.#sweeper.stop();
+    this.#containment?.dispose();
+  }
+
+  readonly #startedAt = Date.now();
+
+  #record(candidate: Candidate): PluginRecord {
+    const log = new PluginLog(join(this.#options.paths.state, 'logs', `${candidate.manifest.id.replace(/[^\w-]/g, '_')}.log`), this.#now, (message) => {
+      this.#supervisor.fault(record, 'log', 'flood', new Error(message));
+    });
+    const record: PluginRecord = new PluginRecord(candidate, log);
+    if (candidate.tier !== 'builtin') {
+      const folder = basename(candidate.entry).startsWith('index.') || !candidate.bare ? dirname(candidate.entry) : candidate.entry;
+      this.#provenance.addFolder({ path: folder, owner: record });
+    }
+    return record;
+  }
+
+  /** Looks up what this content did in earlier runs. */
+  #recall(record: PluginRecord): void {
+    const { candidate } = record;
+    record.digest = candidate.tier === 'builtin' ? `builtin ${this.#options.version}` : digestPlugin(candidate.entry, candidate.bare ? undefined : candidate.path);
+    const { quarantine } = this.#supervisor.recall(record);
+    if (quarantine && record.tier !== 'builtin') transition(record, 'quarantined', quarantine.cause);
+    for (const event of record.manifest.activateOn) this.#awaited.set(event, [...(this.#awaited.get(event) ?? []), record]);
+  }
+
+  /** A bare file has told who it is: the checks that had to wait. */
+  #admit(record: PluginRecord, manifest: Manifest): void {
+    record.manifest = manifest;
+    const other = this.#records.find((one) => one !== record && one.id === manifest.id && one.state !== 'refused');
+    if (other) throw new Refusal(new KernelError('DUPLICATE_ID', { id: manifest.id, other: other.candidate.path }).message);
+    if ((this.#options.disabled ?? []).includes(manifest.id)) {
+      record.excused = true;
+      throw new Refusal('turned off by plugins.disabled in the configuration');
+    }
+    const problem = engineProblem(manifest, this.#options.version);
+    if (problem) throw new Refusal(problem);
+    if (manifest.capabilities.some((capability) => capability.startsWith('gate:'))) {
+      throw new Refusal('a bare file cannot guard: a gate must be known before any code runs. To fix it: make it a folder with a package.json');
+    }
+  }
+
+  #wake(event: string): Promise<void> | undefined {
+    const waiting = this.#awaited.get(event)?.filter((record) => record.state === 'resolved' && !record.activation);
+    return waiting?.length ? this.#startAll(waiting) : undefined;
+  }
+
+  /** Starts plugins side by side. What still hangs a while after the last one came up is given up. */
+  #startAll(records: readonly PluginRecord[]): Promise<void> {
+    return this.#provenance.leave(
+      () =>
+        new Promise<void>((resolve) => {
+          const pending = new Set(records);
+          let timer: NodeJS.Timeout | undefined;
+          const giveUp = () => {
+            for (const record of pending) {
+              if (record.state === 'resolved') this.#supervisor.fault(record, 'load', 'load', new KernelError('LOAD_TIMEOUT', { ms: straggleMs, place: pendingPlace(record.candidate.entry) }));
+            }
+            resolve();
+          };
+          const wait = () => {
+            clearTimeout(timer);
+            if (pending.size === 0) resolve();
+            else timer = setTimeout(giveUp, straggleMs);
+          };
+          for (const record of records) {
+            void this.#activate(record).then(() => {
+              pending.delete(record);
+              wait();
+            });
+          }
+          wait();
+        }),
+    );
+  }
+
+  /** Never rejects: whatever goes wrong becomes a state with a reason. */
+  #activate(record: PluginRecord): Promise<void> {
+    record.activation ??= this.#run(record);
+    return record.activation;
+  }
+
+  async #run(record: PluginRecord): Promise<void> {
+    if (record.state !== 'resolved') return;
+    const missing = await this.#missingRequirement(record);
+    if (missing !== undefined) {
+      record.reason = `waits for ${missing}`;
+      record.activation = undefined;
+      return;
+    }
+    try {
+      await activate(record, this.#activation, () => record.state === 'resolved');
+      if (record.running) this.#supervisor.revived(record);
+    } catch (error) {
+      if (record.state !== 'resolved' && record.state !== 'activated') return;
+      if (error instanceof Refusal) {
+        transition(record, 'refused', error.message);
+        this.#unload(record);
+        return;
+      }
+      const { where, error: cause } = error instanceof ActivationFailure ? error : { where: 'setup' as const, error };
+      this.#supervisor.fault(record, where, where, cause);
+    }
+  }
+
+  async #missingRequirement(record: PluginRecord): Promise<string | undefined> {
+    const { plugins = {}, services = [] } = record.manifest.requires;
+    for (const id of Object.keys(plugins)) {
+      const needed = this.#records.find((other) => (other.id === id || this.#options.replaces?.[id] === other.id) && other.state !== 'refused');
+      if (needed) await this.#activate(needed);
+      if (!needed?.running) return `the plugin ${id}`;
+    }
+    const service = services.find((key) => !this.#registry.provides(key));
+    return service === undefined ? undefined : `the service ${service}`;
+  }
+
+  /** A plugin whose service went falls back; one whose service came is started. */
+  #servicesChanged(): void {
+    for (const record of this.#records) {
+      const unmet = record.manifest.requires.services?.some((key) => !this.#registry.provides(key));
+      if (unmet === undefined) continue;
+      if (unmet && record.running) this.#track(this.#fallBack(record));
+      else if (!unmet && record.state === 'resolved' && record.reason?.startsWith('waits for') && !record.activation) this.#track(this.#startAll([record]));
+    }
+  }
+
+  async #takeDown(record: PluginRecord): Promise<void> {
+    const dependents = this.#records.filter((other) => other.running && Object.hasOwn(other.manifest.requires.plugins ?? {}, record.id));
+    for (const dependent of dependents) await this.#fallBack(dependent);
+    await record.scope?.dispose();
+    this.#unload(record);
+  }
+
+  async #fallBack(record: PluginRecord): Promise<void> {
+    transition(record, 'resolved', 'waits for what it requires');
+    await this.#takeDown(record);
+    record.activation = undefined;
+  }
+
+  /** Forgets what the plugin registered, and ends what it left running. */
+  #unload(record: PluginRecord): void {
+    record.scope = undefined;
+    record.slots = [];
+    record.contributes = [];
+    const left = this.#containment?.clear(record);
+    if (left?.timers || left?.listeners) record.log.warn(`left ${left.timers} timers and ${left.listeners} process listeners behind; they were removed`);
+  }
+
+  #absentGuards(hook: string): readonly Fault[] {
+    const capability = `gate:${hook}`;
+    return this.#records
+      .filter((record) => !record.running && !record.excused && record.manifest.capabilities.includes(capability))
+      .map((record) => ({
+        kind: 'load' as const,
+        plugin: record.id,
+        tier: record.tier,
+        where: `hook ${hook}`,
+        message: `it is ${record.state}${record.reason ? `: ${record.reason}` : ''}`,
+        place: undefined,
+        fingerprint: fingerprint(record.id, hook, 'load', record.state, undefined),
+        at: this.#now(),
+        action: 'denied',
+        next: '',
+      }));
+  }
+
+  #report(fault: Fault): void {
+    // Each failure is told once a run, and once more when it changes what is off.
+    const key = `${fault.fingerprint} ${fault.action}`;
+    if (this.#told.has(key)) return;
+    if (this.#told.size < keptFaults) this.#told.add(key);
+    this.#faults.push(fault);
+    if (this.#faults.length > keptFaults) this.#faults.shift();
+    for (const listener of this.#listeners) listener(fault);
+  }
+
+  #reportOrder(): void {
+    for (const point of this.#registry.hooks()) {
+      for (const { plugin, error } of point.orderFaults) {
+        const record = this.#records.find((one) => one.id === plugin && one.running);
+        if (record) record.log.warn(`${point.spec.name}: ${error.message}. ${error.hint}`);
+      }
+    }
+  }
+
+  #reasonOf(record: PluginRecord): string | undefined {
+    if (record.state === 'degraded') return this.#supervisor.reasons(record).join('; ') || record.reason;
+    return record.reason;
+  }
+
+  #find(id: string): PluginRecord {
+    const record = this.#records.find((one) => one.id === id && one.state !== 'refused') ?? this.#records.find((one) => one.id === id);
+    if (!record) throw new KernelError('UNKNOWN_PLUGIN', { id });
+    return record;
+  }
+
+  #track(work: Promise<void>): void {
+    const done = work.finally(() => this.#ending.delete(done));
+    this.#ending.add(done);
+  }
+}
+
+function shortTime(at: number): string {
+  return new Date(at).toISOString().slice(0, 16).replace('T', ' ');
+}

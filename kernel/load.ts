@@ -1,0 +1,91 @@
+/** Loading: from a module file to the plugin definition it exports. */
+import { readFileSync } from 'node:fs';
+import { dirname, sep } from 'node:path';
+import type { Jiti } from 'jiti';
+import { KernelError } from './errors.ts';
+import type { PluginRecord } from './lifecycle.ts';
+import { isPluginDefinition, type PluginDefinition } from './plugin.ts';
+
+export interface LoaderOptions {
+  /** Private folder for transpiled sources. */
+  readonly cache: string;
+  /** Modules that plugins get from the running host instead of a copy of their own, by specifier. */
+  readonly virtualModules: () => Promise<Readonly<Record<string, unknown>>>;
+}
+
+export type Loader = (record: PluginRecord) => Promise<PluginDefinition>;
+
+/** jiti is imported with the first plugin that needs it: an agent without plugins does not pay for it. */
+export function createLoader(options: LoaderOptions): Loader {
+  let jiti: Promise<Jiti> | undefined;
+  // Two imports of one file at once would evaluate it twice.
+  const loading = new Map<string, Promise<unknown>>();
+
+  const importModule = async (entry: string): Promise<unknown> => {
+    const instance = await (jiti ??= createInstance(options));
+    // A module that failed half way must not be found half made by the next attempt.
+    const folder = dirname(entry) + sep;
+    for (const key of Object.keys(instance.cache)) if (key === entry || key.startsWith(folder)) delete instance.cache[key];
+    try {
+      // The synchronous form also transpiles .mjs and .js, so that a failed import is not cached for ever
+      // as Node's own is. It cannot take top-level await.
+      return instance(entry);
+    } catch (error) {
+      if (error instanceof SyntaxError && /\bawait is only valid\b/.test(error.message)) return instance.import(entry);
+      throw error;
+    }
+  };
+
+  return async (record) => {
+    const { candidate } = record;
+    if (candidate.load) return (await candidate.load()).default;
+    const running = loading.get(candidate.entry) ?? importModule(candidate.entry);
+    loading.set(candidate.entry, running);
+    try {
+      return definitionOf(await running, candidate.entry);
+    } catch (error) {
+      throw explain(error, candidate.entry);
+    } finally {
+      loading.delete(candidate.entry);
+    }
+  };
+}
+
+async function createInstance({ cache, virtualModules }: LoaderOptions): Promise<Jiti> {
+  const [{ createJiti }, modules] = await Promise.all([import('jiti'), virtualModules()]);
+  return createJiti(import.meta.url, { fsCache: cache, virtualModules: modules, interopDefault: false });
+}
+
+function definitionOf(module: unknown, entry: string): PluginDefinition {
+  const exported: unknown = typeof module === 'object' && module !== null && 'default' in module ? module.default : module;
+  if (isPluginDefinition(exported)) return exported;
+  throw new KernelError('NO_DEFAULT', { file: entry });
+}
+
+/** Says which line imports what is not there; jiti only knows the file. */
+function explain(error: unknown, entry: string): unknown {
+  const { code, requireStack } = error as NodeJS.ErrnoException & { requireStack?: readonly string[] };
+  const specifier = /Cannot find (?:module|package) '([^']+)'/.exec(String((error as Error | undefined)?.message))?.[1];
+  if (!specifier || (code !== 'MODULE_NOT_FOUND' && code !== 'ERR_MODULE_NOT_FOUND')) return error;
+  const file = requireStack?.[0] ?? entry;
+  return new KernelError('MISSING_PACKAGE', { file, line: lineOf(file, specifier), specifier, folder: dirname(file) }, { cause: error });
+}
+
+function lineOf(file: string, specifier: string): number {
+  try {
+    const lines = readFileSync(file, 'utf8').split('\n');
+    return Math.max(1, lines.findIndex((line) => line.includes(`'${specifier}'`) || line.includes(`"${specifier}"`)) + 1);
+  } catch {
+    return 1;
+  }
+}
+
+/** `file:line` of the first top-level await of a module that never came up, as far as it can be seen. */
+export function pendingPlace(entry: string): string {
+  try {
+    const line = readFileSync(entry, 'utf8').split('\n').findIndex((text) => /^(?:(?:export\s+)?(?:const|let|var)\s[^=]*=\s*)?await\b/.test(text));
+    return line < 0 ? entry : `${entry}:${line + 1}`;
+  } catch {
+    return entry;
+  }
+}

@@ -1,0 +1,163 @@
+/** What plugins registered: hook points, contribution tables, services. One per kernel. */
+import { type Clash, ContributionTable } from './contribution.ts';
+import type { PointSpec } from './contribution-spec.ts';
+import { KernelError } from './errors.ts';
+import type { Fault } from './fault.ts';
+import type { GuardHost } from './heal/guard.ts';
+import { HookPoint } from './hook-point.ts';
+import type { HookSpec, Order } from './hook-spec.ts';
+import type { PluginRecord } from './lifecycle.ts';
+import { nearest } from './near.ts';
+import type { Item } from './plugin.ts';
+import { Slot, type SlotFunction } from './slot.ts';
+import type { Supervisor } from './supervisor.ts';
+
+interface WaitingTap {
+  readonly record: PluginRecord;
+  readonly hook: string;
+  readonly attach: (point: HookPoint) => void;
+}
+
+export interface RegistryHost extends GuardHost {
+  readonly supervisor: Supervisor;
+  /** Guards of `hook` that are declared and not there. */
+  readonly absentGuards: (hook: string) => readonly Fault[];
+  /** Starts plugins that wait for `event`; undefined when nobody does. */
+  readonly wake: (event: string) => Promise<void> | undefined;
+  readonly servicesChanged: () => void;
+}
+
+export class Registry {
+  readonly #host: RegistryHost;
+  readonly #hooks = new Map<string, HookPoint>();
+  readonly #points = new Map<string, ContributionTable>();
+  readonly #services = new Map<string, { record: PluginRecord | undefined; service: unknown }[]>();
+  #waiting: WaitingTap[] = [];
+
+  constructor(host: RegistryHost) {
+    this.#host = host;
+  }
+
+  /** The first definition holds: a plugin cannot change what a hook means. */
+  defineHook(spec: HookSpec): void {
+    if (this.#hooks.has(spec.name)) return;
+    const point = new HookPoint(spec, this.#host, this.#host.absentGuards);
+    this.#hooks.set(spec.name, point);
+    const waiting = this.#waiting.filter((tap) => tap.hook === spec.name);
+    this.#waiting = this.#waiting.filter((tap) => tap.hook !== spec.name);
+    for (const tap of waiting) tap.attach(point);
+  }
+
+  definePoint(spec: PointSpec<never>): void {
+    if (!this.#points.has(spec.name)) this.#points.set(spec.name, new ContributionTable(spec as unknown as PointSpec, this.#host));
+  }
+
+  /** A tap of a hook nobody defined yet waits for its definition. */
+  tap(record: PluginRecord, hook: string, key: string, fn: SlotFunction, order: Order): () => void {
+    let remove = (): void => undefined;
+    const attach = (point: HookPoint) => {
+      const slot = new Slot(record, key, this.#host.supervisor, fn, undefined, point.spec.kind === 'gate');
+      this.#admit(record, slot, key);
+      remove = point.tap(slot, order, record.rank);
+    };
+    const point = this.#hooks.get(hook);
+    if (point) attach(point);
+    else this.#waiting.push({ record, hook, attach });
+    return () => {
+      this.#waiting = this.#waiting.filter((tap) => tap.attach !== attach);
+      remove();
+    };
+  }
+
+  contribute(record: PluginRecord, point: string, name: string, item: unknown): () => void {
+    const table = this.#table(point);
+    const { slots, remove } = table.add(record, name, item, this.#host.supervisor);
+    record.contributes.push(`${point}/${name}`);
+    for (const slot of slots) this.#admit(record, slot);
+    return () => {
+      remove();
+      record.contributes = record.contributes.filter((entry) => entry !== `${point}/${name}`);
+    };
+  }
+
+  provide(record: PluginRecord | undefined, key: string, service: unknown): () => void {
+    const entry = { record, service };
+    const entries = this.#services.get(key) ?? [];
+    this.#services.set(key, [...entries, entry]);
+    this.#host.servicesChanged();
+    return () => {
+      this.#services.set(key, (this.#services.get(key) ?? []).filter((other) => other !== entry));
+      this.#host.servicesChanged();
+    };
+  }
+
+  /** @throws KernelError `NO_SERVICE` */
+  use(key: string): unknown {
+    const entry = this.#services.get(key)?.[0];
+    if (!entry) throw new KernelError('NO_SERVICE', { service: key });
+    return entry.service;
+  }
+
+  provides(key: string): boolean {
+    return (this.#services.get(key)?.length ?? 0) > 0;
+  }
+
+  /** Calls a hook, after whoever waits for it has been started. @throws KernelError `UNKNOWN_HOOK` */
+  call(hook: string, payload: unknown, signal?: AbortSignal): unknown {
+    const waking = this.#host.wake(`hook:${hook}`);
+    const point = this.hook(hook);
+    return waking && point.spec.mode === 'async' ? waking.then(() => point.call(payload, signal)) : point.call(payload, signal);
+  }
+
+  hook(hook: string): HookPoint {
+    const point = this.#hooks.get(hook);
+    if (!point) throw new KernelError('UNKNOWN_HOOK', { hook, near: this.#near(hook, this.#hooks) });
+    return point;
+  }
+
+  hooks(): readonly HookPoint[] {
+    return [...this.#hooks.values()];
+  }
+
+  isGate(hook: string): boolean {
+    return this.#hooks.get(hook)?.spec.kind === 'gate';
+  }
+
+  items(point: string): ReadonlyMap<string, Item<unknown>> {
+    return this.#table(point).items;
+  }
+
+  hasPoint(point: string): boolean {
+    return this.#points.has(point);
+  }
+
+  pointNames(): string[] {
+    return [...this.#points.keys()];
+  }
+
+  clashes(): readonly Clash[] {
+    return [...this.#points.values()].flatMap((table) => table.clashes);
+  }
+
+  /** Taps of hooks that nobody defined, each as an error for its plugin. */
+  unknownTaps(): { record: PluginRecord; error: KernelError }[] {
+    return this.#waiting.map(({ record, hook }) => ({ record, error: new KernelError('UNKNOWN_HOOK', { hook, near: this.#near(hook, this.#hooks) }) }));
+  }
+
+  #table(point: string): ContributionTable {
+    const table = this.#points.get(point);
+    if (!table) throw new KernelError('UNKNOWN_POINT', { point, near: this.#near(point, this.#points) });
+    return table;
+  }
+
+  #admit(record: PluginRecord, slot: Slot, contributes?: string): void {
+    record.slots.push(slot);
+    if (contributes) record.contributes.push(contributes);
+    this.#host.supervisor.admit(record, slot);
+  }
+
+  #near(word: string, known: ReadonlyMap<string, unknown>): string {
+    const near = nearest(word, [...known.keys()]);
+    return near ? `; did you mean "${near}"?` : '';
+  }
+}

@@ -1,0 +1,105 @@
+/** Which project folders the person trusts: once per real path and content. */
+import { readFileSync, readlinkSync, renameSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { z } from 'zod';
+import { writeAtomic } from './atomic-write.ts';
+import { digestEntries, listFolder, type FolderEntry } from './digest.ts';
+import { KernelError } from './errors.ts';
+import { isInside, realPath } from './paths.ts';
+
+export interface TrustStatus {
+  readonly status: 'trusted' | 'untrusted' | 'changed' | 'nothing-to-trust';
+  /** Why it cannot be trusted as it is. */
+  readonly reason?: string;
+  /** Of the content looked at; hand it to {@link Trust.grant} so that what was shown is what is trusted. */
+  readonly digest?: string;
+}
+
+export interface TrustRecord {
+  readonly folder: string;
+  readonly digest: string;
+  /** ISO time. */
+  readonly granted: string;
+}
+
+/** The store; every answer reads it anew, so that a grant given in another terminal counts. */
+export interface Trust {
+  status(folder: string): TrustStatus;
+  /** @throws KernelError `ARGUMENT` if `folder` cannot be trusted, or no longer has `digest`. */
+  grant(folder: string, digest?: string): void;
+  /** Whether it was trusted. */
+  revoke(folder: string): boolean;
+  list(): TrustRecord[];
+}
+
+const stored = z.object({ version: z.literal(1), folders: z.record(z.string(), z.object({ digest: z.string(), granted: z.string() })) });
+
+/** Opens the store in `file`. One that is damaged is set aside as `.corrupt` and trusts nothing. */
+export function openTrust(file: string, now: () => number = Date.now): Trust {
+  const read = (): Map<string, TrustRecord> => new Map(readStore(file).map((record) => [record.folder, record]));
+  const write = (records: Map<string, TrustRecord>): void => {
+    const folders = Object.fromEntries(Array.from(records.values(), ({ folder, digest, granted }) => [folder, { digest, granted }]));
+    writeAtomic(file, `${JSON.stringify({ version: 1, folders }, null, 2)}\n`);
+  };
+  const status = (folder: string): TrustStatus => {
+    const content = inspect(folder);
+    if (content.digest === undefined) return content;
+    const record = read().get(realPath(folder) ?? folder);
+    if (!record) return content;
+    return { ...content, status: record.digest === content.digest ? 'trusted' : 'changed' };
+  };
+  return {
+    status,
+    grant(folder, digest) {
+      const content = inspect(folder);
+      const problem = content.digest === undefined ? (content.reason ?? 'there is nothing to trust') : digest !== undefined && digest !== content.digest ? 'it has changed since it was shown' : undefined;
+      if (problem !== undefined || content.digest === undefined) throw new KernelError('ARGUMENT', { what: `${folder} cannot be trusted: ${problem}`, hint: 'look at what it holds, then try again' });
+      const real = realPath(folder) ?? folder;
+      write(read().set(real, { folder: real, digest: content.digest, granted: new Date(now()).toISOString() }));
+    },
+    revoke(folder) {
+      const records = read();
+      const known = records.delete(realPath(folder) ?? resolve(folder));
+      if (known) write(records);
+      return known;
+    },
+    list: () => [...read().values()],
+  };
+}
+
+function readStore(file: string): TrustRecord[] {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw new KernelError('CONFIG_UNREADABLE', { file, problem: (error as Error).message }, { cause: error });
+  }
+  try {
+    return Object.entries(stored.parse(JSON.parse(text)).folders).map(([folder, record]) => ({ folder, ...record }));
+  } catch {
+    renameSync(file, `${file}.corrupt`);
+    return [];
+  }
+}
+
+function inspect(folder: string): TrustStatus {
+  const root = realPath(folder);
+  if (root === undefined) return { status: 'nothing-to-trust' };
+  try {
+    const entries = listFolder(root);
+    if (entries.length === 0) return { status: 'nothing-to-trust' };
+    const odd = entries.find((entry) => leads(root, entry));
+    if (odd) return { status: 'untrusted', reason: odd.kind === 'link' ? `${odd.path} is a link that leaves the folder` : `${odd.path} is neither a file nor a folder` };
+    return { status: 'untrusted', digest: digestEntries(root, entries) };
+  } catch (error) {
+    return { status: 'untrusted', reason: (error as Error).message };
+  }
+}
+
+// What a link leads to is not in the digest, so it must lie inside; so must a target that does not exist yet.
+function leads(root: string, { path, kind }: FolderEntry): boolean {
+  if (kind !== 'link') return kind === 'other';
+  const link = join(root, path);
+  return !isInside(root, realPath(link) ?? resolve(dirname(link), readlinkSync(link)));
+}

@@ -1,0 +1,40 @@
+/** What a change of a file looks like to the person who is asked about it. */
+import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff';
+import { byteSize } from './byte-size.ts';
+import { decodeUnits, toCodeUnits } from './text-encoding.ts';
+
+const maxLines = 200;
+const maxBytes = 4_000_000;
+const maxMilliseconds = 2000;
+
+/** A unified diff of at most 200 lines; a sentence where there is too much to compare. */
+export function fileDiff(path: string, before: Buffer | undefined, after: Buffer): string {
+  const summary = `${path}: ${before ? `${byteSize(before.length)} become ` : 'new file of '}${byteSize(after.length)}`;
+  if ((before?.length ?? 0) + after.length > maxBytes) return `${summary} (too large to show the difference)`;
+  const patch = createTwoFilesPatch(before ? path : '/dev/null', path, readable(before), readable(after), undefined, undefined, {
+    context: 3,
+    timeout: maxMilliseconds,
+    headerOptions: FILE_HEADERS_ONLY,
+  });
+  if (patch === undefined) return `${summary} (too different to show line by line)`;
+  const lines = printable(patch).trimEnd().split('\n');
+  const rest = lines.length - maxLines;
+  return rest > 0 ? `${lines.slice(0, maxLines).join('\n')}\n… ${rest} more lines` : lines.join('\n');
+}
+
+function readable(bytes: Buffer | undefined): string {
+  if (!bytes) return '';
+  const content = toCodeUnits(bytes);
+  return decodeUnits(content.units, content.mark.encoding);
+}
+
+/**
+ * Makes visible what could steer a terminal or reorder its text: the person must see what will be written.
+ * It also shows a change from LF to CRLF.
+ */
+function printable(text: string): string {
+  return text
+    // eslint-disable-next-line no-control-regex -- control characters are what is being shown
+    .replace(/[\x00-\x08\x0b-\x1f\x7f]/g, (control) => (control === '\x7f' ? '␡' : String.fromCharCode(0x2400 + control.charCodeAt(0))))
+    .replace(/[\x80-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, (hidden) => `<U+${hidden.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}>`);
+}

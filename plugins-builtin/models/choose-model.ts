@@ -1,0 +1,123 @@
+/** Which model a run uses: the flag, then the environment, then the configuration, then what is at hand. */
+import { OperationalError, type ModelChoice, type ModelChooser } from 'newt-agent';
+import { closest } from './closest.ts';
+import { configFile, environmentEndpoint, shownUrl, type Endpoint } from './endpoints.ts';
+import { localEndpoint, localServers, type FoundServer } from './local-servers.ts';
+import type { ModelsConfig, ModelsEnvironment } from './manifest.ts';
+
+export interface ChooserParts {
+  readonly config: Pick<ModelsConfig, 'model' | 'temperature' | 'max_tokens'>;
+  readonly env: ModelsEnvironment;
+  readonly endpoints: ReadonlyMap<string, Endpoint>;
+  /** Makes a provider of a server that nobody configured. Called once per name. */
+  readonly offer: (endpoint: Endpoint) => void;
+  readonly listModels: (endpoint: Endpoint) => Promise<readonly string[] | undefined>;
+  readonly findLocalServer: () => Promise<FoundServer | undefined>;
+}
+
+/** The model of a bare OPENAI_API_KEY: takes tools and a temperature over the chat wire. */
+const openaiDefaultModel = 'gpt-4.1';
+
+/** The service that picks the model. It asks servers only where nothing names a model. */
+export function createModelChooser(parts: ChooserParts): ModelChooser {
+  const { config, env, endpoints } = parts;
+  const offered = new Set<string>();
+
+  const choice = (endpoint: Endpoint, id: string): ModelChoice => {
+    requireHttp(endpoint);
+    return { provider: endpoint.name, id, name: `${endpoint.name}/${id}`, temperature: config.temperature, maxTokens: config.max_tokens };
+  };
+  const offer = (endpoint: Endpoint): Endpoint => {
+    if (!offered.has(endpoint.name)) parts.offer(endpoint);
+    offered.add(endpoint.name);
+    return endpoint;
+  };
+
+  const named = (wanted: string): ModelChoice => {
+    const slash = wanted.indexOf('/');
+    const [first, rest] = slash < 0 ? ['', wanted] : [wanted.slice(0, slash), wanted.slice(slash + 1)];
+    const known = rest ? endpoints.get(first) : undefined;
+    if (known) return choice(known, rest);
+    const fromEnvironment = endpoints.get(environmentEndpoint);
+    if (fromEnvironment) return choice(fromEnvironment, wanted);
+    const local = rest ? localServers.find(({ name }) => name === first) : undefined;
+    if (local) return choice(offer(localEndpoint(local)), rest);
+    throw slash > 0 && rest ? unknownProvider(first, rest, endpoints) : notProviderSlashModel(wanted, endpoints);
+  };
+
+  const unnamed = async (): Promise<ModelChoice> => {
+    const fromEnvironment = endpoints.get(environmentEndpoint);
+    if (fromEnvironment) return choice(fromEnvironment, await onlyModel(fromEnvironment, 'AGENT_MODEL=', parts));
+    const configured = [...endpoints.values()].find(({ name }) => name !== 'openai' || !env.OPENAI_API_KEY);
+    if (configured) return choice(configured, await onlyModel(configured, `model: ${configured.name}/`, parts));
+    const openai = endpoints.get('openai');
+    if (openai) return choice(openai, openaiDefaultModel);
+    const found = await parts.findLocalServer();
+    if (found) return choice(offer(found.endpoint), found.model);
+    throw nothingConfigured(env);
+  };
+
+  return {
+    choose: async (wanted) => {
+      const name = wanted || env.AGENT_MODEL || config.model;
+      return name ? named(name) : unnamed();
+    },
+  };
+}
+
+/** The model of a server that has only one; otherwise the person decides. */
+async function onlyModel(endpoint: Endpoint, setting: string, { listModels }: ChooserParts): Promise<string> {
+  requireHttp(endpoint);
+  const models = (await listModels(endpoint)) ?? [];
+  const [only] = models;
+  if (only !== undefined && models.length === 1) return only;
+  const ids = models.length ? models.slice(0, 8).map((id) => setting + id).join(', ') : `${setting}ID`;
+  throw configurationError(`no model is chosen for provider ${endpoint.name}`, `set one: ${ids}`);
+}
+
+function requireHttp(endpoint: Endpoint): void {
+  if (URL.canParse(endpoint.baseUrl) && /^https?:$/.test(new URL(endpoint.baseUrl).protocol)) return;
+  throw configurationError(`"${shownUrl(endpoint.baseUrl)}" is not an http URL`, `set ${endpoint.baseUrlSetting} to one like http://127.0.0.1:8000/v1`);
+}
+
+function unknownProvider(name: string, id: string, endpoints: ReadonlyMap<string, Endpoint>): OperationalError {
+  const [near] = closest(name, [...endpoints.keys(), ...localServers.map((server) => server.name)], 1);
+  const hint = `add to ${configFile}: providers: { ${name}: { base_url: "https://…/v1", api_key: "…" } }`;
+  return configurationError(
+    `there is no provider "${name}" (${knownProviders(endpoints)})`,
+    near ? `did you mean ${near}/${id}? Else ${hint}` : hint,
+  );
+}
+
+function notProviderSlashModel(wanted: string, endpoints: ReadonlyMap<string, Endpoint>): OperationalError {
+  const example = [...endpoints.keys()][0] ?? 'openai';
+  return configurationError(
+    `"${wanted}" names no provider (${knownProviders(endpoints)})`,
+    `write provider/model, such as ${example}/${wanted.replaceAll('/', '') || 'ID'}, or set AGENT_BASE_URL to the server that has it`,
+  );
+}
+
+function knownProviders(endpoints: ReadonlyMap<string, Endpoint>): string {
+  return endpoints.size ? `known: ${[...endpoints.keys()].join(', ')}` : 'none is configured';
+}
+
+function nothingConfigured(env: ModelsEnvironment): OperationalError {
+  const probed = localServers.map(({ product, port }) => `${product} (${port})`).join(', ');
+  const ways = [
+    'export OPENAI_API_KEY=…  for OpenAI',
+    'export AGENT_BASE_URL=http://HOST:PORT/v1 AGENT_MODEL=ID  for any OpenAI-compatible server, with AGENT_API_KEY=… if it wants a key',
+    `in ${configFile}:  model: lab/ID  and  providers: { lab: { base_url: "http://HOST:PORT/v1" } }`,
+    `start a local server: ${probed} were asked and did not answer with a model`,
+    'npx agent tour  shows how it works, without a model',
+  ];
+  const unused = env.AGENT_API_KEY ? ' (AGENT_API_KEY is set, but no AGENT_BASE_URL)' : '';
+  return new OperationalError(`no model is configured${unused}. Any of these will do:\n${ways.map((way) => `  - ${way}`).join('\n')}`, {
+    kind: 'configuration',
+    hint: ways.join('; '),
+    ways,
+  });
+}
+
+function configurationError(problem: string, hint: string): OperationalError {
+  return new OperationalError(`${problem}; ${hint}`, { kind: 'configuration', hint });
+}

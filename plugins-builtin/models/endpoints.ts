@@ -1,0 +1,81 @@
+/** Endpoints: the model servers that configuration and environment name. */
+import type { ModelsConfig, ModelsEnvironment } from './manifest.ts';
+
+/** A model server, and where each of its settings comes from, so that an error can name the fix. */
+export interface Endpoint {
+  /** Name of its `providers` item: the first part of `provider/model`. */
+  readonly name: string;
+  readonly label: string;
+  readonly baseUrl: string;
+  readonly baseUrlSetting: string;
+  readonly unreachableHint: string;
+  readonly apiKey: string | undefined;
+  readonly apiKeySetting: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** `fetch` as the plugin's context offers it. */
+export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+export const configFile = '~/.config/agent/config.yaml';
+
+/** The endpoint AGENT_BASE_URL names. */
+export const environmentEndpoint = 'env';
+
+const openaiBaseUrl = 'https://api.openai.com/v1';
+
+/**
+ * All endpoints by name. A configured provider never receives a key from the environment by virtue of
+ * its name: a file could otherwise send OPENAI_API_KEY to a server of its choice.
+ */
+export function endpointsOf(config: Pick<ModelsConfig, 'providers'>, env: ModelsEnvironment): Map<string, Endpoint> {
+  const endpoints = new Map<string, Endpoint>();
+  if (env.OPENAI_API_KEY) endpoints.set('openai', openaiEndpoint(env.OPENAI_API_KEY));
+  for (const [name, { base_url, api_key, headers }] of Object.entries(config.providers)) {
+    const endpoint = endpointAt(name, base_url, `providers.${name}.base_url in ${configFile}`);
+    endpoints.set(name, { ...endpoint, apiKey: api_key || undefined, headers: { ...endpoint.headers, ...headers } });
+  }
+  if (env.AGENT_BASE_URL) {
+    endpoints.set(environmentEndpoint, {
+      ...endpointAt(environmentEndpoint, env.AGENT_BASE_URL, 'AGENT_BASE_URL'),
+      apiKey: env.AGENT_API_KEY,
+      apiKeySetting: 'AGENT_API_KEY',
+    });
+  }
+  return endpoints;
+}
+
+/** An OpenAI-compatible server without a key. User and password in the URL, which `fetch` refuses, are sent as a header. */
+export function endpointAt(name: string, url: string, baseUrlSetting: string): Endpoint {
+  const { baseUrl, headers } = withoutCredentials(url);
+  return {
+    name,
+    label: `OpenAI-compatible server at ${shownUrl(baseUrl)}`,
+    baseUrl,
+    baseUrlSetting,
+    unreachableHint: `check that the server runs, and ${baseUrlSetting}`,
+    apiKey: undefined,
+    apiKeySetting: `providers.${name}.api_key in ${configFile}`,
+    headers,
+  };
+}
+
+function withoutCredentials(baseUrl: string): Pick<Endpoint, 'baseUrl' | 'headers'> {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  if (!url?.username && !url?.password) return { baseUrl, headers: {} };
+  const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  url.username = url.password = '';
+  return { baseUrl: url.href, headers: { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` } };
+}
+
+/** The URL without user, password and query, which may be secret. */
+export function shownUrl(url: string): string {
+  if (!URL.canParse(url)) return url;
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname.replace(/\/$/, '')}`;
+}
+
+function openaiEndpoint(apiKey: string): Endpoint {
+  const endpoint = endpointAt('openai', openaiBaseUrl, `what answers at ${openaiBaseUrl}`);
+  return { ...endpoint, label: 'OpenAI', unreachableHint: 'check your network connection', apiKey, apiKeySetting: 'OPENAI_API_KEY' };
+}

@@ -1,0 +1,34 @@
+/** Models: providers and the choice among them, from configuration, environment and this machine. */
+import { definePlugin, modelChooser, type Provider } from 'newt-agent';
+import { createModelChooser } from './choose-model.ts';
+import { endpointsOf, type Endpoint, type Fetch } from './endpoints.ts';
+import { findLocalServer } from './local-servers.ts';
+import { environmentNames, manifest, type ModelsEnvironment } from './manifest.ts';
+import { listModels } from './model-list.ts';
+
+export { manifest } from './manifest.ts';
+
+const listDeadline = 2_000;
+
+export default definePlugin(manifest, (p) => {
+  const env: ModelsEnvironment = Object.fromEntries(environmentNames.map((name) => [name, p.env(name) || undefined]));
+  const fetch: Fetch = (url, init) => p.fetch(url, init);
+  const endpoints = endpointsOf(p.config, env);
+  const provider = (endpoint: Endpoint): Provider => ({
+    label: endpoint.label,
+    // The AI SDK costs tens of milliseconds to import, which only a run that talks to a model should pay.
+    model: async (id) => (await import('./openai-chat.ts')).openaiChatModel(endpoint, id, fetch),
+  });
+  p.provide(
+    modelChooser,
+    createModelChooser({
+      config: p.config,
+      env,
+      endpoints,
+      offer: (endpoint) => p.contribute('providers', endpoint.name, provider(endpoint)),
+      listModels: (endpoint) => listModels(endpoint, fetch, listDeadline),
+      findLocalServer: () => findLocalServer(fetch),
+    }),
+  );
+  return { providers: Object.fromEntries([...endpoints].map(([name, endpoint]) => [name, provider(endpoint)])) };
+});

@@ -1,0 +1,55 @@
+/** The `fetch` given to the AI SDK: well-formed text in the request, a well-framed stream in the answer. */
+import { chatFrames } from './chat-frames.ts';
+import type { Fetch } from './endpoints.ts';
+
+export const eventStream = 'text/event-stream';
+
+/**
+ * Wraps `fetch`. Answers to requests that accept an event stream are reframed (see `chat-frames.ts`);
+ * a socket that closes early ends them like any other premature end, in the order of the stream.
+ */
+export function createSseFetch(fetch: Fetch): typeof globalThis.fetch {
+  return async (input, init) => {
+    const url = input instanceof Request ? input.url : input;
+    const body = typeof init?.body === 'string' ? wellFormedJson(init.body) : init?.body;
+    const response = await fetch(url, { ...init, body });
+    const streams = new Headers(init?.headers).get('accept') === eventStream;
+    if (!response.ok || !response.body || !streams) return response;
+    const stream = endingOnBreak(response.body, init?.signal ?? undefined)
+      .pipeThrough(new TextDecoderStream())
+      .pipeThrough(chatFrames())
+      .pipeThrough(new TextEncoderStream());
+    return new Response(stream, { status: response.status, statusText: response.statusText, headers: response.headers });
+  };
+}
+
+const escapes = /\\(?:u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|u[dD][89a-fA-F][\da-fA-F]{2}|[^])/g;
+const loneEscapeLength = '\\ud83d'.length;
+
+/**
+ * Replaces lone surrogates, written out or as `\ud83d`, by U+FFFD: JSON allows the escape, yet servers
+ * refuse the whole request over it. An escaped backslash before `ud83d` is text and stays.
+ */
+export function wellFormedJson(json: string): string {
+  const text = json.toWellFormed();
+  if (!/\\u[dD][89a-fA-F]/.test(text)) return text;
+  return text.replace(escapes, (escape) => (escape.length === loneEscapeLength ? '\ufffd' : escape));
+}
+
+/** The stream, which ends where the connection breaks. Only an abort remains an error. */
+function endingOnBreak(source: ReadableStream<Uint8Array>, signal: AbortSignal | undefined): ReadableStream<Uint8Array<ArrayBuffer>> {
+  const reader = source.getReader();
+  return new ReadableStream<Uint8Array<ArrayBuffer>>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(value as Uint8Array<ArrayBuffer>);
+      } catch (error) {
+        if (signal?.aborted) controller.error(error);
+        else controller.close();
+      }
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}

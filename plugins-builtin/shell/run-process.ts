@@ -1,0 +1,173 @@
+/** One process from start to end: when it is over, and how it is stopped. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { StreamName } from './captured-output.ts';
+import { endGroups, isGroupAlive } from './process-group.ts';
+import { groupMembers, holdersOf, outputEnds, type ProcessEntry } from './process-table.ts';
+
+export interface ProcessOptions {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly verbatim?: boolean;
+  readonly cwd: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** Milliseconds. */
+  readonly limit: number;
+  readonly signal: AbortSignal;
+  /** The process is the leader of this new group. */
+  onStart(group: number): void;
+  /** Also called after the end, as long as a process that was left behind writes. */
+  onOutput(stream: StreamName, bytes: Buffer): void;
+  /** Nobody can write any more. */
+  onClose(): void;
+}
+
+export interface LeftBehind {
+  /** A process of the group still runs. */
+  readonly inGroup: boolean;
+  /** A process holds the output open. */
+  readonly holdsOutput: boolean;
+  /** Those of them that are known. */
+  readonly processes: readonly ProcessEntry[];
+}
+
+export interface ProcessEnd {
+  readonly group: number;
+  readonly exitCode: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** Milliseconds to the exit. */
+  readonly ms: number;
+  readonly stopped: 'limit' | 'cancel' | undefined;
+  readonly left: LeftBehind | undefined;
+}
+
+type Exit = Pick<ProcessEnd, 'exitCode' | 'signal'>;
+
+const killGrace = 2_000;
+const afterKill = 500;
+
+/**
+ * Runs a program as the leader of its own session, which has no terminal: it can neither ask on
+ * `/dev/tty` nor be reached by the terminal's Ctrl-C. Standard input is empty.
+ *
+ * It is over when it exits, not when its pipes close: what it left running may hold them for ever.
+ *
+ * @throws the error of `spawn`: no such program, arguments too long, no more processes
+ */
+export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
+  const begun = performance.now();
+  const child = spawn(options.file, options.args, {
+    cwd: options.cwd,
+    env: options.env,
+    // On Windows this would open a console window; there are no groups to gain.
+    detached: process.platform !== 'win32',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    windowsHide: true,
+    ...(options.verbatim && { windowsVerbatimArguments: true }),
+  });
+  const exit = new Promise<Exit>((resolve, reject) => {
+    child.once('exit', (exitCode, signal) => resolve({ exitCode, signal })).on('error', reject);
+  });
+  const group = child.pid;
+  if (group === undefined) {
+    await exit;
+    throw new Error('spawn gave neither a process nor an error');
+  }
+
+  const ends = outputEnds(group);
+  const output = followOutput(child, options);
+  options.onStart(group);
+
+  const { stopped, end } = await firstOf(exit, options, async () => {
+    const outside = holdersOf(ends).map((holder) => holder.group);
+    await endGroups([...new Set([group, ...outside])], killGrace);
+  });
+  const ms = performance.now() - begun;
+
+  const closed = await output.settled();
+  const inGroup = isGroupAlive(group);
+  const left = closed && !inGroup ? undefined : { inGroup, holdsOutput: !closed, processes: leftBehind(group, closed ? [] : ends) };
+  return { group, ...end, ms, stopped, left };
+}
+
+/** Waits for the exit; at the limit or on cancel it calls `stop` and then waits no longer than that takes. */
+async function firstOf(exit: Promise<Exit>, { limit, signal }: ProcessOptions, stop: () => Promise<void>): Promise<{ stopped: ProcessEnd['stopped']; end: Exit }> {
+  const listening = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const interrupted = new Promise<'limit' | 'cancel'>((resolve) => {
+    timer = setTimeout(resolve, limit, 'limit');
+    if (signal.aborted) resolve('cancel');
+    signal.addEventListener('abort', () => resolve('cancel'), { signal: listening.signal });
+  });
+  try {
+    const first = await Promise.race([exit, interrupted]);
+    if (typeof first === 'object') return { stopped: undefined, end: first };
+    await stop();
+    // A process in uninterruptible sleep survives SIGKILL until its disk answers.
+    const end = await Promise.race([exit, delay(afterKill, { exitCode: null, signal: null })]);
+    return { stopped: first, end };
+  } finally {
+    clearTimeout(timer);
+    listening.abort();
+  }
+}
+
+const quiet = 100;
+const longestQuiet = 1_000;
+
+interface Output {
+  /** Resolves once the output closed, paused for 100 ms, or went on for 1 s; true when it closed. */
+  settled(): Promise<boolean>;
+}
+
+function followOutput(child: ChildProcess, { onOutput, onClose }: ProcessOptions): Output {
+  let closed = false;
+  let changed = (): void => undefined;
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name]?.on('data', (bytes: Buffer) => {
+      onOutput(name, bytes);
+      changed();
+    });
+    // A pipe that breaks has ended; what it brought so far is the output.
+    child[name]?.on('error', () => undefined);
+  }
+  child.once('close', () => {
+    closed = true;
+    onClose();
+    changed();
+  });
+
+  return {
+    async settled() {
+      if (!closed) {
+        await new Promise<void>((resolve) => {
+          const done = (): void => {
+            clearTimeout(longest);
+            clearTimeout(pause);
+            resolve();
+          };
+          const longest = setTimeout(done, longestQuiet);
+          const pause = setTimeout(done, quiet);
+          changed = () => {
+            if (closed) done();
+            else pause.refresh();
+          };
+        });
+      }
+      changed = () => undefined;
+      if (!closed) keepDraining(child);
+      return closed;
+    },
+  };
+}
+
+/** Reads on, so that a server left behind does not die of a broken pipe, but without keeping the agent alive for it. */
+function keepDraining(child: ChildProcess): void {
+  for (const stream of [child.stdout, child.stderr]) if (stream instanceof Socket) stream.unref();
+}
+
+function leftBehind(group: number, ends: readonly string[]): ProcessEntry[] {
+  const found = [...(groupMembers(group) ?? []), ...holdersOf(ends)];
+  return [...new Map(found.map((entry) => [entry.pid, entry])).values()];
+}
