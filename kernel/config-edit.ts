@@ -1,11 +1,14 @@
 /** Changes to a configuration file; its comments and the order of its keys stay. */
 import { existsSync, readFileSync } from 'node:fs';
+import { isCollection } from 'yaml';
 import type { z } from 'zod';
 import { writeAtomic } from './atomic-write.ts';
-import { at, problemAt, readIssue } from './config.ts';
 import { openConfigFile, parseValue } from './config-file.ts';
-import { type Path, member, type Shape, shapeOf, unknownKeys } from './config-schema.ts';
+import { problemAt, readIssue } from './config-problem.ts';
+import { knownKeys, member, type Shape, shapeOf, unknownKeys } from './config-schema.ts';
+import { at, type Path } from './config-tree.ts';
 import { KernelError } from './errors.ts';
+import { didYouMean } from './near.ts';
 
 /**
  * Sets the dotted `key` to the value that `text` stands for, or removes it where `text` is undefined. The
@@ -17,19 +20,22 @@ export function setConfigValue(schema: z.ZodObject, file: string, key: string, t
   const opened = openConfigFile(file, existsSync(file) ? readFileSync(file, 'utf8') : '');
   const { document } = opened;
   const path = key.split('.').map((step, index, steps) => (Array.isArray(at(opened.tree, steps.slice(0, index))) ? Number(step) : step));
+  const ancestors = path.map((_, length) => path.slice(0, length)).slice(1);
+  const refuse = (where: Path, problem: string): never => {
+    throw problemAt({ layer: 'global', file, line: opened.line(path) }, where, problem);
+  };
   if (text === undefined) {
     if (!document.hasIn(path)) return;
     document.deleteIn(path);
   } else {
     const shape = shapeOf(schema);
-    const value = parseValue(text, path.reduce<Shape>((inner, step) => member(inner, step) ?? {}, shape));
+    const found = path.reduce<Shape>((inner, step, index) => member(inner, step) ?? refuse(path.slice(0, index + 1), `no such key${didYouMean(String(step), knownKeys(inner))}`), shape);
+    const value = parseValue(text, found);
     const before = problems(schema, shape, opened.tree);
-    // A file of comments only: they are a heading, not a footer.
-    if (document.contents === null) [document.commentBefore, document.comment] = [document.comment, null];
-    path.forEach((_, length) => document.getIn(path.slice(0, length)) === null && document.contents !== null && document.deleteIn(path.slice(0, length)));
+    for (const ancestor of ancestors) if (document.hasIn(ancestor) && !isCollection(document.getIn(ancestor, true))) document.deleteIn(ancestor);
     document.setIn(path, typeof value === 'object' ? document.createNode(value) : value);
     const added = problems(schema, shape, document.toJS()).find((problem) => !before.some((old) => old.text === problem.text && old.path.join() === problem.path.join()));
-    if (added) throw problemAt({ layer: 'global', file, line: opened.line(path) }, added.path, added.text);
+    if (added) refuse(added.path, added.text);
   }
   writeAtomic(file, document.toString({ lineWidth: 0 }));
 }

@@ -1,9 +1,10 @@
 /** One YAML file of the configuration, read with positions. */
 import { mkdirSync, readdirSync, statSync } from 'node:fs';
-import { cosmiconfigSync } from 'cosmiconfig';
+import { cosmiconfigSync, type PublicExplorerSync } from 'cosmiconfig';
 import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parse, parseDocument, visit, YAMLParseError } from 'yaml';
-import { admits, type Path, type Shape, type Tree } from './config-schema.ts';
-import { KernelError } from './errors.ts';
+import { admits, type Shape } from './config-schema.ts';
+import type { Path, Tree } from './config-tree.ts';
+import { isKernelError, KernelError } from './errors.ts';
 
 export interface ConfigFile {
   readonly file: string;
@@ -19,25 +20,27 @@ const maxBytes = 1_000_000;
 const dialect = { schema: 'core', prettyErrors: false, logLevel: 'error' } as const;
 
 /**
- * Reads `files` through cosmiconfig. Building its explorer looks for `.config/config.js` and the like in the
+ * Reads through cosmiconfig. Building its explorer looks for `.config/config.js` and the like in the
  * current folder and *runs* them, so it is built while that is `emptyFolder`. Its `$import` would load
  * (and run) further files: the loaders hide the content from it.
  */
-export function readConfigFiles(files: readonly string[], emptyFolder: string): ConfigFile[] {
-  const explorer = inEmptyFolder(emptyFolder, () => {
-    const loaders = Object.fromEntries(['.yaml', '.yml', '.json', '.js', '.ts', '.mjs', '.cjs', 'noExt'].map((extension) => [extension, load]));
-    return cosmiconfigSync('agent', { searchPlaces: ['config.yaml'], loaders, cache: false, searchStrategy: 'none' });
-  });
-  return files.map((file) => {
-    const problem = unreadable(file);
-    if (problem !== undefined) throw new KernelError('CONFIG_UNREADABLE', { file, problem });
-    const read = explorer.load(file)?.config as { opened: ConfigFile } | undefined;
-    return read?.opened ?? openConfigFile(file, '');
-  });
-}
-
-function load(file: string, text: string): { opened: ConfigFile } {
-  return { opened: openConfigFile(file, text) };
+export function configReader(emptyFolder: string): (file: string) => ConfigFile {
+  const load = (file: string, text: string): { opened: ConfigFile } => ({ opened: openConfigFile(file, text) });
+  const loaders = Object.fromEntries(['.yaml', '.yml', '.json', '.js', '.ts', '.mjs', '.cjs', 'noExt'].map((extension) => [extension, load]));
+  let explorer: PublicExplorerSync | undefined;
+  return (file) => {
+    explorer ??= inEmptyFolder(emptyFolder, () => cosmiconfigSync('agent', { searchPlaces: ['config.yaml'], loaders, cache: false, searchStrategy: 'none' }));
+    try {
+      const stat = statSync(file);
+      // A pipe would block for ever, and nobody means to write a configuration of a megabyte.
+      if (!stat.isFile() || stat.size > maxBytes) throw new Error(stat.isFile() ? `it is larger than ${maxBytes} bytes` : 'it is not a file');
+      const read = explorer.load(file)?.config as { opened: ConfigFile } | undefined;
+      return read?.opened ?? openConfigFile(file, '');
+    } catch (error) {
+      if (isKernelError(error)) throw error;
+      throw new KernelError('CONFIG_UNREADABLE', { file, problem: (error as Error).message }, { cause: error });
+    }
+  };
 }
 
 /** @throws KernelError `CONFIG_SYNTAX`, `CONFIG_INVALID` */
@@ -52,26 +55,22 @@ export function openConfigFile(file: string, text: string): ConfigFile {
     const { line, col } = lines.linePos(problem.pos[0]);
     throw new KernelError('CONFIG_SYNTAX', { file, line, column: col, problem: problem.message });
   }
-  const find = (path: Path): { key: Node | null; value: unknown } => {
-    let found: { key: Node | null; value: unknown } = { key: document.contents, value: document.contents };
+  const keyAt = (path: Path): Node | null => {
+    let key: Node | null = document.contents;
+    let value: unknown = key;
     for (const step of path) {
-      const pair = isMap(found.value) ? found.value.items.find((item) => isScalar(item.key) && String(item.key.value) === String(step)) : undefined;
-      const item = isSeq<Node>(found.value) ? found.value.items[Number(step)] : undefined;
-      if (!pair && !item) return { key: found.key, value: undefined };
-      found = pair ? { key: pair.key as Node, value: pair.value } : { key: item ?? null, value: item };
+      const pair = isMap<Node>(value) ? value.items.find((item) => isScalar(item.key) && String(item.key.value) === String(step)) : undefined;
+      const item = isSeq<Node>(value) ? value.items[Number(step)] : undefined;
+      if (!pair && !item) return key;
+      [key, value] = [pair?.key ?? item ?? null, pair ? pair.value : item];
     }
-    return found;
+    return key;
   };
-  return {
-    file,
-    tree: (document.toJS() ?? {}) as Tree,
-    document,
-    line: (path) => lines.linePos(find(path).key?.range?.[0] ?? 0).line,
-    isPlain: (path) => {
-      const { value } = find(path);
-      return isScalar(value) && value.type === 'PLAIN';
-    },
+  const isPlain = (path: Path): boolean => {
+    const node = document.getIn(path, true);
+    return isScalar(node) && node.type === 'PLAIN';
   };
+  return { file, tree: (document.toJS() ?? {}) as Tree, document, line: (path) => lines.linePos(keyAt(path)?.range?.[0] ?? 0).line, isPlain };
 }
 
 /** A value given as text (a variable, a flag): YAML, but text stays text where the shape takes text. */
@@ -83,17 +82,6 @@ export function parseValue(text: string, shape: Shape): unknown {
     // Not YAML, so text.
   }
   return admits(shape, '') && (typeof value === 'string' || !admits(shape, value)) ? text : value;
-}
-
-// A pipe would block for ever; a key nobody meant to write this long is not a configuration.
-function unreadable(file: string): string | undefined {
-  try {
-    const stat = statSync(file);
-    if (!stat.isFile()) return 'it is not a file';
-    return stat.size > maxBytes ? `it is larger than ${maxBytes} bytes` : undefined;
-  } catch (error) {
-    return (error as Error).message;
-  }
 }
 
 function inEmptyFolder<T>(folder: string, build: () => T): T {

@@ -1,7 +1,9 @@
 /** What the files, the environment and the command line say, each as one layer of the configuration. */
-import { at, type ConfigSources, type Ignored, merge, type Origin, problemAt } from './config.ts';
-import { type ConfigFile, parseValue, readConfigFiles } from './config-file.ts';
-import { admits, configKeys, isTree, knownKeys, marksMembers, member, type Path, type Shape, type Tree, type TrustLevel, unknownKeys } from './config-schema.ts';
+import type { ConfigSources, Ignored } from './config.ts';
+import { type ConfigFile, configReader, parseValue } from './config-file.ts';
+import { type Origin, problemAt } from './config-problem.ts';
+import { admits, configKeys, knownKeys, marksMembers, member, type Shape, shapeOf, type TrustLevel, unknownKeys } from './config-schema.ts';
+import { at, isTree, merge, nest, type Path, type Tree } from './config-tree.ts';
 import { nearest } from './near.ts';
 
 export interface Layer {
@@ -11,19 +13,22 @@ export interface Layer {
   readonly ignored: readonly Ignored[];
 }
 
+type FileLayer = 'project' | 'global';
+
 const prefix = 'AGENT_';
 const levels: readonly TrustLevel[] = ['any', 'trusted-project', 'user'];
 const variablePattern = /\$\$\{|\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 
-/** The layers, highest first, each checked for keys there are not. */
-export function readLayers(sources: ConfigSources, shape: Shape, files: readonly string[]): Layer[] {
-  const read = files.length === 0 ? [] : readConfigFiles(files, sources.paths.empty);
-  const written = read.map((file) => fileLayer(file, file.file === sources.paths.project ? 'project' : 'global', sources, shape)).reverse();
+/** The layers, highest first, each checked for keys there are not. `files` come lowest first. */
+export function readLayers(sources: ConfigSources, files: readonly { layer: FileLayer; file: string }[], variables: readonly string[]): Layer[] {
+  const shape = shapeOf(sources.schema);
+  const load = configReader(sources.paths.empty);
+  const written = files.map(({ layer, file }) => fileLayer(load(file), layer, sources, shape)).reverse();
   const below = written.reduceRight<Tree>((tree, layer) => merge(tree, layer.tree), {});
-  return [flagLayer(sources.flags ?? {}, shape), environmentLayer(sources, shape, below), ...written];
+  return [flagLayer(sources.flags ?? {}, shape), environmentLayer(variables, sources, shape, below), ...written];
 }
 
-function fileLayer(file: ConfigFile, layer: 'project' | 'global', { env, projectTrusted }: ConfigSources, root: Shape): Layer {
+function fileLayer(file: ConfigFile, layer: FileLayer, { env, projectTrusted }: ConfigSources, root: Shape): Layer {
   const reach: TrustLevel = layer === 'global' ? 'user' : projectTrusted ? 'trusted-project' : 'any';
   const ignored: Ignored[] = [];
   const origin = (path: Path): Origin => ({ layer, file: file.file, line: file.line(path) });
@@ -33,12 +38,12 @@ function fileLayer(file: ConfigFile, layer: 'project' | 'global', { env, project
   const expand = (text: string, shape: Shape, path: Path): unknown => {
     const expanded = text.replace(variablePattern, (_, name?: string, preset?: string) => {
       if (name === undefined) return '${';
-      const value = env[name] || preset || env[name];
-      if (value === undefined && preset === undefined) throw problemAt(origin(path), path, `the variable ${name} is not set; set it, or write \${${name}:-default}`);
-      return value ?? '';
+      const value = env[name] || (preset ?? env[name]);
+      if (value === undefined) throw problemAt(origin(path), path, `the variable ${name} is not set`, { hint: `set it, or write \${${name}:-default}` });
+      return value;
     });
-    // `${ROUNDS}` without quotes stands for what its text would be in its place: a number, where that is wanted.
-    const value = expanded !== text && file.isPlain(path) ? parseValue(expanded, shape) : expanded;
+    // `${ROUNDS}` stands for what its text would be in its place: a number, where that is wanted; but no list or map.
+    const value = expanded !== text && (file.isPlain(path) || !admits(shape, '')) ? parseValue(expanded, shape) : expanded;
     return typeof value === 'object' ? expanded : value;
   };
   const take = (value: unknown, shape: Shape, from: TrustLevel, path: Path): unknown => {
@@ -59,11 +64,11 @@ function fileLayer(file: ConfigFile, layer: 'project' | 'global', { env, project
   return { tree: take(file.tree, root, 'user', []) as Tree, origin, ignored };
 }
 
-function environmentLayer({ schema, env, reserved = [] }: ConfigSources, shape: Shape, below: Tree): Layer {
+function environmentLayer(variables: readonly string[], { schema, env }: ConfigSources, shape: Shape, below: Tree): Layer {
   const ignored: Ignored[] = [];
   const set: { variable: string; path: Path }[] = [];
   let tree: Tree = {};
-  for (const variable of Object.keys(env).filter((name) => name.startsWith(prefix) && name !== 'AGENT_HOME' && !reserved.includes(name)).sort()) {
+  for (const variable of variables.toSorted()) {
     const name = variable.slice(prefix.length);
     const text = env[variable];
     if (!text) continue;
@@ -102,7 +107,7 @@ function flagLayer(flags: Readonly<Record<string, unknown>>, shape: Shape): Laye
 
 function refuseUnknown(shape: Shape, tree: Tree, origin: (path: Path) => Origin): void {
   const [first, ...others] = unknownKeys(shape, tree);
-  if (first) throw problemAt(origin(first.path), first.path, `no such key${first.near}`, others.length);
+  if (first) throw problemAt(origin(first.path), first.path, `no such key${first.near}`, { others: others.length });
 }
 
 // Names that are not in the schema (of a provider, of a plugin) are found by what the layers below call them.
@@ -120,8 +125,4 @@ function keyOfVariable(name: string, root: Shape, below: Tree): { path: Path; sh
 
 function variableName(key: string): string {
   return key.toUpperCase().replace(/[^A-Z0-9]/g, '_');
-}
-
-function nest(path: Path, value: unknown): Tree {
-  return path.reduceRight<unknown>((inner, key) => Object.fromEntries([[key, inner]]), value) as Tree;
 }

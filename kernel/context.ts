@@ -44,7 +44,8 @@ export function createContext(record: PluginRecord, config: unknown, registrar: 
       try {
         return await fetch(url, init);
       } catch (error) {
-        throw new OperationalError(`could not reach ${new URL(url).host}: ${(error as Error).message}`, {}, { cause: error });
+        if (init?.signal?.aborted) throw error;
+        throw new OperationalError(`could not reach ${String(url)}: ${(error as Error).message}`, {}, { cause: error });
       }
     },
     fs: createFiles((used) => need('fs:write', used)),

@@ -3,6 +3,7 @@ import type { Config } from './config.ts';
 import type { ConfigKey } from './config-schema.ts';
 import type { Fault } from './fault.ts';
 import type { PluginState } from './lifecycle.ts';
+import type { HomePaths } from './paths.ts';
 import type { Disposable } from './scope.ts';
 import { defineService } from './service.ts';
 import type { Tier } from './tier.ts';
@@ -30,6 +31,9 @@ export interface TapInfo {
 }
 
 export interface KernelControl {
+  /** Where this user's files of the agent lie. */
+  readonly paths: HomePaths;
+  readonly version: string;
   plugins(): PluginInfo[];
   /** The latest faults of this run, each told once. */
   faults(): readonly Fault[];

@@ -23,9 +23,11 @@ const maxFiles = 2_000;
 export function relativeImports(file: string): RelativeImport[] {
   if (!scanned.test(file)) return [];
   const source = readFileSync(file, 'utf8');
+  let line = 1;
+  let counted = 0;
   return Array.from(source.matchAll(specifiers), (match) => {
+    for (const end = match.index; counted < end; counted++) if (source[counted] === '\n') line += 1;
     const specifier = match[2] ?? '';
-    const line = source.slice(0, match.index).split('\n').length;
     return { specifier, line, resolved: resolveFile(targetOf(specifier, file)) };
   });
 }
@@ -45,15 +47,12 @@ export function importClosure(entry: string): string[] {
   return [first, ...rest.sort()];
 }
 
-/** The first import in the closure of `entry` that leads out of `root`, symlinks followed. */
+/** The first import in the closure of `entry` that leads out of `root`, links followed; the entry itself may be one. */
 export function escapes(entry: string, root: string): { readonly file: string; readonly line: number; readonly specifier: string } | undefined {
   const inner = realPath(root) ?? root;
-  for (const file of importClosure(entry)) {
-    // What lies outside was reached from inside, and is reported there; but for the entry.
-    if (!isInside(inner, file)) {
-      if (file === (realPath(entry) ?? entry)) return { file, line: 1, specifier: entry };
-      continue;
-    }
+  const [first = entry, ...others] = importClosure(entry);
+  if (!isInside(inner, first)) return { file: entry, line: 1, specifier: first };
+  for (const file of [first, ...others.filter((other) => isInside(inner, other))]) {
     const leaving = relativeImports(file).find(({ specifier, resolved }) => !isInside(inner, resolved ?? targetOf(specifier, file)));
     if (leaving) return { file, line: leaving.line, specifier: leaving.specifier };
   }

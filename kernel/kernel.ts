@@ -29,6 +29,8 @@ export interface KernelOptions {
   readonly replaces?: Readonly<Record<string, string>>;
   /** Why the project tier does not run; undefined when it is trusted. */
   readonly untrusted?: string;
+  /** Lines to tell the person at the start, beside those about plugins. */
+  readonly notices?: readonly string[];
   /** A plugin's part of the configuration, unchecked. */
   readonly configOf?: (plugin: { readonly id: string; readonly tier: Candidate['tier'] }, schema: z.ZodType | undefined) => unknown;
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -49,6 +51,8 @@ export function createKernel(options: KernelOptions): Kernel {
 }
 
 export class Kernel implements KernelControl, Disposable {
+  readonly paths: HomePaths;
+  readonly version: string;
   readonly #options: KernelOptions;
   readonly #now: () => number;
   readonly #provenance = new Provenance();
@@ -67,6 +71,8 @@ export class Kernel implements KernelControl, Disposable {
 
   constructor(options: KernelOptions) {
     this.#options = options;
+    this.paths = options.paths;
+    this.version = options.version;
     this.#now = options.now ?? Date.now;
     this.#supervisor = new Supervisor({
       provenance: this.#provenance,
@@ -168,7 +174,7 @@ export class Kernel implements KernelControl, Disposable {
   }
 
   notices(): string[] {
-    const lines: string[] = [];
+    const lines: string[] = [...(this.#options.notices ?? [])];
     for (const record of this.#records) {
       const quarantine = record.state === 'quarantined' ? this.#supervisor.quarantineOf(record) : undefined;
       if (quarantine && quarantine.at < this.#startedAt) {

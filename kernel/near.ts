@@ -18,12 +18,12 @@ export function editDistance(a: string, b: string): number {
 
 /** The candidate nearest to `word`, at most a third of its letters (or one) away; the first of equals. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
-  let limit = Math.max(1, Math.floor(word.length / 3)) + 1;
+  let best = Math.max(1, Math.floor(word.length / 3)) + 1;
   let found: string | undefined;
   for (const candidate of candidates) {
-    if (Math.abs(candidate.length - word.length) >= limit) continue;
+    if (Math.abs(candidate.length - word.length) >= best) continue;
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
-    if (distance < limit) [limit, found] = [distance, candidate];
+    if (distance < best) [best, found] = [distance, candidate];
   }
   return found;
 }

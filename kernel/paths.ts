@@ -44,16 +44,15 @@ export function homePaths(env: NodeJS.ProcessEnv, platform: NodeJS.Platform = pr
 export function projectFolder(cwd: string, stopAt: string = homedir()): string | undefined {
   const start = realPath(cwd);
   const home = realPath(stopAt);
-  if (start === undefined) return undefined;
   let found: string | undefined;
-  for (let folder = start; ; folder = path.dirname(folder)) {
+  for (let folder = start; folder !== undefined; folder = path.dirname(folder)) {
     if (folder === home && folder !== start) return found;
-    const candidate = path.join(folder, '.agent');
-    if (!found && isFolder(candidate)) found = realPath(candidate);
-    if (found && folder === start) return found;
-    if (folder === home || existsSync(path.join(folder, '.git'))) return found;
+    const candidate = realPath(path.join(folder, '.agent'));
+    if (candidate !== undefined && statSync(candidate).isDirectory()) found ??= candidate;
+    if (folder === home || existsSync(path.join(folder, '.git')) || (found !== undefined && folder === start)) return found;
     if (folder === path.dirname(folder)) return undefined;
   }
+  return undefined;
 }
 
 /** Whether `target` is `root` or lies in it; both as given, symlinks are not followed. */
@@ -68,13 +67,5 @@ export function realPath(file: string): string | undefined {
     return realpathSync(file);
   } catch {
     return undefined;
-  }
-}
-
-function isFolder(file: string): boolean {
-  try {
-    return statSync(file).isDirectory();
-  } catch {
-    return false;
   }
 }

@@ -3,7 +3,7 @@ import { readFileSync, readlinkSync, renameSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { writeAtomic } from './atomic-write.ts';
-import { digestEntries, listFolder, type FolderEntry } from './digest.ts';
+import { digestFolder, type FolderEntry, listFolder } from './digest.ts';
 import { KernelError } from './errors.ts';
 import { isInside, realPath } from './paths.ts';
 
@@ -38,33 +38,34 @@ const stored = z.object({ version: z.literal(1), folders: z.record(z.string(), z
 export function openTrust(file: string, now: () => number = Date.now): Trust {
   const read = (): Map<string, TrustRecord> => new Map(readStore(file).map((record) => [record.folder, record]));
   const write = (records: Map<string, TrustRecord>): void => {
-    const folders = Object.fromEntries(Array.from(records.values(), ({ folder, digest, granted }) => [folder, { digest, granted }]));
+    const folders = Object.fromEntries(Array.from(records.values(), ({ folder, ...record }) => [folder, record]));
     writeAtomic(file, `${JSON.stringify({ version: 1, folders }, null, 2)}\n`);
   };
-  const status = (folder: string): TrustStatus => {
-    const content = inspect(folder);
-    if (content.digest === undefined) return content;
-    const record = read().get(realPath(folder) ?? folder);
-    if (!record) return content;
-    return { ...content, status: record.digest === content.digest ? 'trusted' : 'changed' };
-  };
   return {
-    status,
-    grant(folder, digest) {
+    status(folder) {
       const content = inspect(folder);
-      const problem = content.digest === undefined ? (content.reason ?? 'there is nothing to trust') : digest !== undefined && digest !== content.digest ? 'it has changed since it was shown' : undefined;
-      if (problem !== undefined || content.digest === undefined) throw new KernelError('ARGUMENT', { what: `${folder} cannot be trusted: ${problem}`, hint: 'look at what it holds, then try again' });
-      const real = realPath(folder) ?? folder;
-      write(read().set(real, { folder: real, digest: content.digest, granted: new Date(now()).toISOString() }));
+      const record = content.digest === undefined ? undefined : read().get(keyOf(folder));
+      return record ? { ...content, status: record.digest === content.digest ? 'trusted' : 'changed' } : content;
+    },
+    grant(folder, expected) {
+      const { digest, reason = 'there is nothing to trust' } = inspect(folder);
+      if (digest === undefined || (expected !== undefined && expected !== digest)) {
+        throw new KernelError('ARGUMENT', { what: `${folder} cannot be trusted: ${digest === undefined ? reason : 'it has changed since it was shown'}`, hint: 'look at what it holds, then try again' });
+      }
+      write(read().set(keyOf(folder), { folder: keyOf(folder), digest, granted: new Date(now()).toISOString() }));
     },
     revoke(folder) {
       const records = read();
-      const known = records.delete(realPath(folder) ?? resolve(folder));
+      const known = records.delete(keyOf(folder));
       if (known) write(records);
       return known;
     },
     list: () => [...read().values()],
   };
+}
+
+function keyOf(folder: string): string {
+  return realPath(folder) ?? resolve(folder);
 }
 
 function readStore(file: string): TrustRecord[] {
@@ -78,28 +79,28 @@ function readStore(file: string): TrustRecord[] {
   try {
     return Object.entries(stored.parse(JSON.parse(text)).folders).map(([folder, record]) => ({ folder, ...record }));
   } catch {
-    renameSync(file, `${file}.corrupt`);
+    // Where it cannot be set aside, another process may just have done so; it counts as empty all the same.
+    try {
+      renameSync(file, `${file}.corrupt`);
+    } catch {}
     return [];
   }
 }
 
 function inspect(folder: string): TrustStatus {
-  const root = realPath(folder);
-  if (root === undefined) return { status: 'nothing-to-trust' };
+  const root = keyOf(folder);
   try {
     const entries = listFolder(root);
-    if (entries.length === 0) return { status: 'nothing-to-trust' };
-    const odd = entries.find((entry) => leads(root, entry));
+    const odd = entries.find((entry) => isOdd(root, entry));
     if (odd) return { status: 'untrusted', reason: odd.kind === 'link' ? `${odd.path} is a link that leaves the folder` : `${odd.path} is neither a file nor a folder` };
-    return { status: 'untrusted', digest: digestEntries(root, entries) };
+    return entries.length === 0 ? { status: 'nothing-to-trust' } : { status: 'untrusted', digest: digestFolder(root, { entries }) };
   } catch (error) {
-    return { status: 'untrusted', reason: (error as Error).message };
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' && !realPath(root) ? { status: 'nothing-to-trust' } : { status: 'untrusted', reason: (error as Error).message };
   }
 }
 
 // What a link leads to is not in the digest, so it must lie inside; so must a target that does not exist yet.
-function leads(root: string, { path, kind }: FolderEntry): boolean {
-  if (kind !== 'link') return kind === 'other';
+function isOdd(root: string, { path, kind }: FolderEntry): boolean {
   const link = join(root, path);
-  return !isInside(root, realPath(link) ?? resolve(dirname(link), readlinkSync(link)));
+  return kind === 'other' || (kind === 'link' && !isInside(root, realPath(link) ?? resolve(dirname(link), readlinkSync(link))));
 }

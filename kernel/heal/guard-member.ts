@@ -10,6 +10,8 @@ import { guardStream, isStream } from './guard-stream.ts';
 /** What a caller adds to the call: a signal, and whatever its domain gives to handlers. */
 export interface MemberContext {
   readonly signal?: AbortSignal;
+  /** Milliseconds, in place of the limit in the spec. */
+  readonly limit?: number;
   readonly [extra: string]: unknown;
 }
 
@@ -49,7 +51,7 @@ async function runMember(
   if (isThenable(answer)) {
     // Rejections pass through as values here, so that the spec can say which of them are operational.
     const caught = Promise.resolve(answer).then((value: unknown) => ({ value }), (error: unknown) => ({ error }));
-    const wait = spec.kind === 'service' ? unlimited : (spec.first ?? limit);
+    const wait = spec.kind === 'service' ? unlimited : (spec.first ?? context?.limit ?? limit);
     const { fault, value: settled } = await settleCall(host, slot, caught, wait, call, frame);
     if (!settled) return policyValue(spec, fault ?? undefined);
     if ('error' in settled) return blame(slot, spec, 'rejected', settled.error);
@@ -75,7 +77,7 @@ function accept(host: GuardHost, slot: Slot, spec: MemberSpec, limit: number, an
 function memberCall(slot: Slot, context: MemberContext | undefined): SlotCall {
   const call = new SlotCall(slot.owner.log, context?.signal);
   for (const [name, value] of Object.entries(context ?? {})) {
-    if (name !== 'signal') Object.defineProperty(call, name, { value, enumerable: true });
+    if (name !== 'signal' && name !== 'limit') Object.defineProperty(call, name, { value, enumerable: true });
   }
   return call;
 }

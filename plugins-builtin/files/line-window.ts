@@ -10,6 +10,8 @@ export interface WindowRequest {
   readonly last: number;
   /** UTF-8 bytes of all lines together; the window ends early rather than exceed it. */
   readonly maxBytes: number;
+  /** Bytes each line costs beside its text: its number, where it is shown. */
+  readonly lineOverhead: number;
   /** UTF-16 units of one line; the rest of a longer line is left out. */
   readonly maxLineLength: number;
   /** Read to the end of the file for the number of lines and the digest; otherwise stop behind the window. */
@@ -122,12 +124,13 @@ function lineSplitter(request: WindowRequest): LineSplitter {
     const decoded = source.toString('utf8');
     const text = cutText(decoded, request.maxLineLength);
     const shown = Buffer.from(text, 'utf8');
-    if (lines.length > 0 && bytes + shown.length > request.maxBytes) {
+    const cost = shown.length + request.lineOverhead;
+    if (lines.length > 0 && bytes + cost > request.maxBytes) {
       last = number - 1;
       return;
     }
     lines.push(decoded.length > text.length ? { number, text, cutOf: length } : { number, text });
-    bytes += shown.length;
+    bytes += cost;
     crlf += isCrlf ? 1 : 0;
     wellFormed &&= source.subarray(0, shown.length).equals(shown);
   }

@@ -10,8 +10,9 @@ import { openRegularFile } from './regular-file.ts';
 import { encodingLabel, isBinary, type Mark, readMark, sniffLength } from './text-encoding.ts';
 
 const maxLines = 2000;
-/** Below the 50 kB at which the session loop spills a result: line numbers and notes need room. */
-const maxBytes = 44_000;
+/** Below the 50 kB at which the session loop spills a result: the notes need room. */
+const maxBytes = 48_000;
+const gutterBytes = 8;
 const maxLineLength = 2000;
 const maxImageBytes = 5_000_000;
 /** Larger files are not read to their end: neither their lines are counted nor their content remembered. */
@@ -34,7 +35,7 @@ interface Source {
 }
 
 export const readFile = tool({
-  description: `Read a text file with line numbers (at most ${maxLines} lines or 44 kB a call; give start_line to go on), or look at an image.`,
+  description: `Read a text file with line numbers (at most ${maxLines} lines or 48 kB a call; give start_line to go on), or look at an image.`,
   input,
   effect: 'read',
   touches: ({ path }) => [{ path, access: 'read' }],
@@ -93,7 +94,14 @@ async function readText(source: Source, mark: Mark, request: Input, call: ToolCa
   const window = await readLineWindow(
     source.handle,
     mark,
-    { first, last: Math.min(request.end_line ?? Infinity, first + maxLines - 1), maxBytes, maxLineLength, toEnd: source.size <= maxTrackedBytes },
+    {
+      first,
+      last: Math.min(request.end_line ?? Infinity, first + maxLines - 1),
+      maxBytes,
+      lineOverhead: gutterBytes,
+      maxLineLength,
+      toEnd: source.size <= maxTrackedBytes,
+    },
     call.signal,
   );
   if (window.digest === undefined) forget(call.session, source.real);

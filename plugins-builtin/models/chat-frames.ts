@@ -23,8 +23,11 @@ export interface WireError {
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Text of a response body to text of a well-formed event stream, which ends after an error. */
-export function chatFrames(): TransformStream<string, string> {
+/**
+ * Text of a response body to text of a well-formed event stream, which ends with an error or with
+ * `[DONE]`, whatever the server sends after it. `onDone` is told of the latter.
+ */
+export function chatFrames(onDone: () => void = () => undefined): TransformStream<string, string> {
   let opening = '';
   let body: BodyKind = 'unknown';
   let finished = false;
@@ -49,13 +52,14 @@ export function chatFrames(): TransformStream<string, string> {
     if (data.trim() === '[DONE]') {
       if (!finished) emit({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
       finished = over = true;
+      onDone();
       return emit('[DONE]');
     }
     const value = parsed(data);
     if (value !== undefined) return takeChunk(value, event);
     if (data.includes('\n')) for (const line of data.split('\n')) takeData(line, { event, data: line, closed });
     else if (event === 'error') fail({ message: data });
-    else if (closed) fail({ message: data.slice(0, 200), type: ownErrorType.malformed });
+    else if (closed && !finished) fail({ message: data.slice(0, 200), type: ownErrorType.malformed });
   };
   const parser = createSseParser((event) => takeData(event.data, event));
 

@@ -97,6 +97,8 @@ describe('no named model', () => {
   it('a server with several models: lists them', async () => {
     expect((await refusal({ env: { AGENT_BASE_URL: 'http://h/v1' }, listed: ['a', 'b'] })).message).toContain('AGENT_MODEL=a, AGENT_MODEL=b');
     expect((await refusal({ config: { providers: lab } })).message).toContain('model: lab/ID');
+    const two = { ...lab, den: { base_url: 'http://127.0.0.1:8001/v1' } };
+    expect((await refusal({ config: { providers: two }, listed: ['only'] })).message).toContain('model: lab/ID, model: den/ID');
   });
 
   it('a local server is found and offered', async () => {

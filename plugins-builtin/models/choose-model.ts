@@ -48,8 +48,10 @@ export function createModelChooser(parts: ChooserParts): ModelChooser {
   const unnamed = async (): Promise<ModelChoice> => {
     const fromEnvironment = endpoints.get(environmentEndpoint);
     if (fromEnvironment) return choice(fromEnvironment, await onlyModel(fromEnvironment, 'AGENT_MODEL=', parts));
-    const configured = [...endpoints.values()].find(({ name }) => name !== 'openai' || !env.OPENAI_API_KEY);
-    if (configured) return choice(configured, await onlyModel(configured, `model: ${configured.name}/`, parts));
+    const configured = [...endpoints.values()].filter(({ origin }) => origin === 'config');
+    const [single] = configured;
+    if (single && configured.length === 1) return choice(single, await onlyModel(single, `model: ${single.name}/`, parts));
+    if (single) throw configurationError('no model is chosen', `set one: ${configured.map(({ name }) => `model: ${name}/ID`).join(', ')}`);
     const openai = endpoints.get('openai');
     if (openai) return choice(openai, openaiDefaultModel);
     const found = await parts.findLocalServer();

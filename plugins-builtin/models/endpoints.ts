@@ -6,6 +6,8 @@ export interface Endpoint {
   /** Name of its `providers` item: the first part of `provider/model`. */
   readonly name: string;
   readonly label: string;
+  /** Who named it; `offered`: nobody, it is known by default. */
+  readonly origin: 'config' | 'environment' | 'offered';
   readonly baseUrl: string;
   readonly baseUrlSetting: string;
   readonly unreachableHint: string;
@@ -33,11 +35,12 @@ export function endpointsOf(config: Pick<ModelsConfig, 'providers'>, env: Models
   if (env.OPENAI_API_KEY) endpoints.set('openai', openaiEndpoint(env.OPENAI_API_KEY));
   for (const [name, { base_url, api_key, headers }] of Object.entries(config.providers)) {
     const endpoint = endpointAt(name, base_url, `providers.${name}.base_url in ${configFile}`);
-    endpoints.set(name, { ...endpoint, apiKey: api_key || undefined, headers: { ...endpoint.headers, ...headers } });
+    endpoints.set(name, { ...endpoint, apiKey: api_key || undefined, origin: 'config', headers: { ...endpoint.headers, ...headers } });
   }
   if (env.AGENT_BASE_URL) {
     endpoints.set(environmentEndpoint, {
       ...endpointAt(environmentEndpoint, env.AGENT_BASE_URL, 'AGENT_BASE_URL'),
+      origin: 'environment',
       apiKey: env.AGENT_API_KEY,
       apiKeySetting: 'AGENT_API_KEY',
     });
@@ -51,6 +54,7 @@ export function endpointAt(name: string, url: string, baseUrlSetting: string): E
   return {
     name,
     label: `OpenAI-compatible server at ${shownUrl(baseUrl)}`,
+    origin: 'offered',
     baseUrl,
     baseUrlSetting,
     unreachableHint: `check that the server runs, and ${baseUrlSetting}`,
@@ -70,12 +74,17 @@ function withoutCredentials(baseUrl: string): Pick<Endpoint, 'baseUrl' | 'header
 
 /** The URL without user, password and query, which may be secret. */
 export function shownUrl(url: string): string {
-  if (!URL.canParse(url)) return url;
-  const { protocol, host, pathname } = new URL(url);
-  return `${protocol}//${host}${pathname.replace(/\/$/, '')}`;
+  return url.replace(/[?#].*$/s, '').replace(/\/\/[^/@]*@/, '//').replace(/\/$/, '');
 }
 
 function openaiEndpoint(apiKey: string): Endpoint {
   const endpoint = endpointAt('openai', openaiBaseUrl, `what answers at ${openaiBaseUrl}`);
-  return { ...endpoint, label: 'OpenAI', unreachableHint: 'check your network connection', apiKey, apiKeySetting: 'OPENAI_API_KEY' };
+  return {
+    ...endpoint,
+    label: 'OpenAI',
+    origin: 'environment',
+    unreachableHint: 'check your network connection',
+    apiKey,
+    apiKeySetting: 'OPENAI_API_KEY',
+  };
 }

@@ -47,6 +47,26 @@ describe('a streamed answer', () => {
     });
   });
 
+  it('leaves the connection open for the next request', async () => {
+    const asked = 6;
+    const script = Array.from({ length: asked }, () => ({ text: 'x' }));
+    await withModel(script, async (model, server) => {
+      for (const _ of script) await stream(model);
+      const connections = new Set(server.requests.map(({ clientPort }) => clientPort));
+      expect(connections.size).toBeLessThan(asked);
+    });
+  });
+
+  it('is over with [DONE], although the server keeps the connection open', async () => {
+    const gate = Promise.withResolvers<void>();
+    const rawSse = ['data: {"choices":[{"delta":{"content":"x"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n', ': never'].map((packet) => Buffer.from(packet));
+    await withModel([{ rawSse, gate: gate.promise }], async (model, server) => {
+      expect(await stream(model)).toMatchObject({ text: 'x', error: undefined });
+      expect(await server.requests[0]?.completed).toBe(false);
+      gate.resolve();
+    });
+  });
+
   it('can also be had whole', async () => {
     const result = await withModel([{ text: 'whole', toolCalls: [{ name: 'read', arguments: {} }] }], async (model) => model.doGenerate(options));
     expect(result.content).toMatchObject([{ type: 'text', text: 'whole' }, { type: 'tool-call', toolName: 'read', input: '{}' }]);

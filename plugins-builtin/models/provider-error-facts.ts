@@ -1,5 +1,5 @@
 /** What an error of the AI SDK, of `fetch` or in a stream tells, in one shape. */
-import { isOperational } from 'newt-agent';
+import { isOperational, oneLine } from 'newt-agent';
 import { ownErrorType } from './chat-frames.ts';
 
 export interface Facts {
@@ -15,6 +15,8 @@ export interface Facts {
   readonly page: boolean;
   /** The server's own words, redacted, one line. */
   readonly says: string;
+  /** What it says, its error code and its error type, for classification only: not redacted. */
+  readonly words: string;
   /** Milliseconds the server asks to wait. */
   readonly retryAfter: number | undefined;
 }
@@ -49,7 +51,8 @@ export function readFacts(error: unknown, redact: (text: string) => string): Fac
     network: status === undefined && (code !== undefined || isCall || !fromSdk),
     own: undefined,
     page,
-    says: page ? '' : oneLine(redact(wordsOf(inBody) || error.message)),
+    says: page ? '' : oneLine(redact(messageOf(inBody) || error.message), maxSaid),
+    words: wordsOf(inBody ?? { message: error.message }),
     retryAfter: retryAfter(error.responseHeaders),
   };
 }
@@ -75,7 +78,8 @@ function streamFacts(error: JsonObject, redact: (text: string) => string): Facts
     network: false,
     own,
     page: false,
-    says: oneLine(redact(wordsOf(error))),
+    says: oneLine(redact(messageOf(error)), maxSaid),
+    words: wordsOf(error),
     retryAfter: undefined,
   };
 }
@@ -93,11 +97,12 @@ function errorInBody(body: string): JsonObject | undefined {
   }
 }
 
-/** Message, and the code where it says more: `quota exceeded, insufficient_quota`. */
-function wordsOf(error: JsonObject | undefined): string {
-  if (!error) return '';
-  const own = Object.values<unknown>(ownErrorType).includes(error.type);
-  return [error.message, error.code, own ? undefined : error.type].filter((word) => typeof word === 'string' && word !== '').join(', ');
+function messageOf(error: JsonObject | undefined): string {
+  return typeof error?.message === 'string' ? error.message : '';
+}
+
+function wordsOf(error: JsonObject): string {
+  return [error.message, error.code, error.type].filter((word) => typeof word === 'string').join(' ').toLowerCase();
 }
 
 function isPage(body: string): boolean {
@@ -110,11 +115,6 @@ function retryAfter(headers: unknown): number | undefined {
   if (milliseconds >= 0) return milliseconds;
   const seconds = Number(headers['retry-after'] ?? Number.NaN);
   return seconds >= 0 ? seconds * 1000 : undefined;
-}
-
-function oneLine(text: string): string {
-  const line = text.replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
-  return line.length > maxSaid ? `${line.slice(0, maxSaid - 1)}…` : line;
 }
 
 function isObject(value: unknown): value is JsonObject {

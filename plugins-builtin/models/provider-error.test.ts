@@ -72,6 +72,8 @@ describe('what the server answers', () => {
     ['502 as a web page', { status: 502, body: '<html>Bad gateway</html>' }, { kind: 'server', status: 502, retryable: true }],
     ['404 as a web page', { status: 404, body: '<html>Nothing here</html>' }, { kind: 'not-a-model', status: 404 }],
     ['400', { status: 400, body: said('maximum context length is 8192 tokens') }, { kind: 'bad-request', status: 400, retryable: false }],
+    ['400 about a parameter', { status: 400, body: said("'temperature' is not supported with this model") }, { kind: 'bad-request', status: 400 }],
+    ['400 about a key', { status: 400, body: said('API key not valid', 'invalid_api_key') }, { kind: 'auth', status: 400 }],
     ['400 in another shape', { status: 422, body: { detail: 'temperature must be positive' } }, { kind: 'bad-request', status: 422 }],
   ])('%s', async (_, reply, details) => {
     const error = await failing(reply);
@@ -105,7 +107,8 @@ describe('the way to the server', () => {
   });
 
   it('no such host', async () => {
-    const lookup = (): Promise<Response> => Promise.reject(Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error('x'), { code: 'ENOTFOUND' }) }));
+    const cause = Object.assign(new Error('getaddrinfo'), { code: 'ENOTFOUND' });
+    const lookup = (): Promise<Response> => Promise.reject(new TypeError('fetch failed', { cause }));
     const error = await rejection(openaiChatModel(endpointOf('http://nowhere.invalid/v1'), 'm', lookup).doStream(options));
     expect(error.details).toMatchObject({ kind: 'unreachable', retryable: false, code: 'ENOTFOUND' });
   });

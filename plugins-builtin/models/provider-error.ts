@@ -66,31 +66,42 @@ export async function describeProviderError(error: unknown, scene: ErrorScene): 
 }
 
 async function diagnose(facts: Facts, scene: ErrorScene): Promise<Finding> {
-  const { status } = facts;
-  const words = facts.says.toLowerCase();
   if (facts.own === ownErrorType.cut || isCut(facts)) return cut(facts, scene);
-  if (facts.own === ownErrorType.page || (facts.page && (status === undefined || status < 400 || status === 404 || status === 405))) return webPage(scene);
+  if (facts.own === ownErrorType.page) return webPage(scene);
   if (facts.own === ownErrorType.malformed) return malformed(facts, scene);
-  if (status === undefined && facts.network) return unreachable(facts, scene);
-  if (status === 401 || status === 403 || /invalid_api_key|authentication|unauthorized/.test(words)) return auth(facts, scene);
-  if (status === 429 || /rate.?limit|too many requests|insufficient_quota/.test(words)) return rateLimit(facts, scene);
-  if ((status === 404 || status === 400 || status === undefined) && speaksOfModel(words)) return unknownModel(facts, scene, await scene.listModels());
-  if (status === 404 || status === 405) return missingPath(facts, scene);
-  if (status !== undefined && status >= 400 && status < 500 && status !== 408) return badRequest(facts, scene);
-  if (status === undefined && /invalid_request|bad_request|context.?length/.test(words)) return badRequest(facts, scene);
-  if (status !== undefined && status < 400) return malformed(facts, scene);
-  return serverFailure(facts, scene);
+  if (facts.network) return unreachable(facts, scene);
+  return facts.status === undefined ? diagnoseWords(facts, scene) : diagnoseStatus(facts.status, facts, scene);
 }
+
+async function diagnoseStatus(status: number, facts: Facts, scene: ErrorScene): Promise<Finding> {
+  const noSuchPath = status === 404 || status === 405;
+  if (facts.page && (status < 400 || noSuchPath)) return webPage(scene);
+  if (status < 400) return malformed(facts, scene);
+  if (status === 401 || status === 403) return auth(facts, scene);
+  if (status === 429) return rateLimit(facts, scene);
+  if (status === 404 && /\bmodel\b|model_not_found/.test(facts.words)) return unknownModel(facts, scene, await scene.listModels());
+  if (noSuchPath) return missingPath(facts, scene);
+  return status === 400 ? diagnoseWords(facts, scene, badRequest) : status < 500 && status !== 408 ? badRequest(facts, scene) : serverFailure(facts, scene);
+}
+
+/** Errors in a stream often carry words alone, and some servers answer 400 to everything. */
+async function diagnoseWords(facts: Facts, scene: ErrorScene, otherwise = serverFailure): Promise<Finding> {
+  const { words } = facts;
+  if (/invalid_api_key|authentication|unauthorized/.test(words)) return auth(facts, scene);
+  if (/rate.?limit|too many requests|insufficient_quota/.test(words)) return rateLimit(facts, scene);
+  if (modelMissing.test(words)) return unknownModel(facts, scene, await scene.listModels());
+  if (/invalid_request|bad_request|context.?length/.test(words)) return badRequest(facts, scene);
+  return otherwise(facts, scene);
+}
+
+// Not "not supported with this model", which is said of parameters.
+const modelMissing = /model_not_found|\bmodel\b.{0,80}(not found|not exist)|(unknown|no such|invalid|not a valid) model\b/;
 
 const cutCodes = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'ERR_STREAM_PREMATURE_CLOSE']);
 const passingCodes = new Set(['ECONNREFUSED', 'ETIMEDOUT', 'EAI_AGAIN', 'ENETUNREACH', 'EHOSTUNREACH', 'ENETDOWN']);
 
 function isCut({ code }: Facts): boolean {
   return code !== undefined && cutCodes.has(code);
-}
-
-function speaksOfModel(words: string): boolean {
-  return /model_not_found/.test(words) || (/\bmodel\b/.test(words) && /not found|not exist|does not have|unknown|no such|not available|not supported|invalid model|not a valid model/.test(words));
 }
 
 function cut(facts: Facts, { endpoint }: ErrorScene): Finding {
@@ -141,7 +152,7 @@ function auth(facts: Facts, { endpoint }: ErrorScene): Finding {
 }
 
 function rateLimit(facts: Facts, { endpoint }: ErrorScene): Finding {
-  const exhausted = /insufficient_quota|billing/i.test(facts.says);
+  const exhausted = /insufficient_quota|billing/.test(facts.words);
   const pause = facts.retryAfter === undefined ? 'wait a little' : `wait ${Math.ceil(facts.retryAfter / 1000)} s`;
   return {
     kind: 'rate-limit',
@@ -179,11 +190,21 @@ async function missingPath(facts: Facts, scene: ErrorScene): Promise<Finding> {
 }
 
 function badRequest(facts: Facts, { endpoint }: ErrorScene): Finding {
-  return { kind: 'bad-request', retryable: false, problem: `provider ${endpoint.name} refused the request${quoted(facts)}`, hint: 'change what it names, or choose another model' };
+  return {
+    kind: 'bad-request',
+    retryable: false,
+    problem: `provider ${endpoint.name} refused the request${quoted(facts)}`,
+    hint: 'change what it names, or choose another model',
+  };
 }
 
 function serverFailure(facts: Facts, { endpoint }: ErrorScene): Finding {
-  return { kind: 'server', retryable: true, problem: `provider ${endpoint.name} failed${quoted(facts)}`, hint: 'try again, or choose another model' };
+  return {
+    kind: 'server',
+    retryable: true,
+    problem: `provider ${endpoint.name} failed${quoted(facts)}`,
+    hint: 'try again, or choose another model',
+  };
 }
 
 function checkBaseUrl(endpoint: Endpoint): string {

@@ -15,9 +15,10 @@ export function createSseFetch(fetch: Fetch): typeof globalThis.fetch {
     const response = await fetch(url, { ...init, body });
     const streams = new Headers(init?.headers).get('accept') === eventStream;
     if (!response.ok || !response.body || !streams) return response;
-    const stream = endingOnBreak(response.body, init?.signal ?? undefined)
+    let complete = false;
+    const stream = endingOnBreak(response.body, { signal: init?.signal ?? undefined, isComplete: () => complete })
       .pipeThrough(new TextDecoderStream())
-      .pipeThrough(chatFrames())
+      .pipeThrough(chatFrames(() => (complete = true)))
       .pipeThrough(new TextEncoderStream());
     return new Response(stream, { status: response.status, statusText: response.statusText, headers: response.headers });
   };
@@ -36,8 +37,14 @@ export function wellFormedJson(json: string): string {
   return text.replace(escapes, (escape) => (escape.length === loneEscapeLength ? '\ufffd' : escape));
 }
 
+interface BodyState {
+  readonly signal: AbortSignal | undefined;
+  /** True once the answer is complete, so that what is left of the body is only its end. */
+  readonly isComplete: () => boolean;
+}
+
 /** The stream, which ends where the connection breaks. Only an abort remains an error. */
-function endingOnBreak(source: ReadableStream<Uint8Array>, signal: AbortSignal | undefined): ReadableStream<Uint8Array<ArrayBuffer>> {
+function endingOnBreak(source: ReadableStream<Uint8Array>, { signal, isComplete }: BodyState): ReadableStream<Uint8Array<ArrayBuffer>> {
   const reader = source.getReader();
   return new ReadableStream<Uint8Array<ArrayBuffer>>({
     async pull(controller) {
@@ -50,6 +57,20 @@ function endingOnBreak(source: ReadableStream<Uint8Array>, signal: AbortSignal |
         else controller.close();
       }
     },
-    cancel: (reason) => reader.cancel(reason),
+    cancel: (reason) => (isComplete() ? readToEnd(reader) : reader.cancel(reason)),
   });
+}
+
+const endDeadline = 1_000;
+
+/** A body that is read to its end leaves the connection open for the next request; a cancelled one closes it. */
+async function readToEnd(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  const timer = setTimeout(() => void reader.cancel().catch(() => undefined), endDeadline);
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    // The answer is complete: how its connection ends does not matter.
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -43,7 +43,7 @@ function leftBehindLine({ inGroup, processes }: LeftBehind, group: number, outpu
   const pids = processes.map(({ pid }) => pid).join(', ');
   const known = pids && `pid ${pids}; `;
   const groups = [...new Set([...(inGroup ? [group] : []), ...processes.map((entry) => entry.group)])];
-  const stop = groups.length > 0 ? `stop: kill -- ${groups.map((one) => `-${one}`).join(' ')}; ` : '';
+  const stop = groups.length > 0 ? `stop: kill -TERM ${groups.map((one) => `-${one}`).join(' ')}; ` : '';
   const what = inGroup ? 'a process of this command still runs' : 'a process outside the group of this command still runs and holds its output';
   return `(${what} (${known}${stop}${output.file ? 'further output: the file below; ' : ''}it ends with the session))`;
 }

@@ -15,9 +15,9 @@ export interface Guardian {
 const script = `
 groups=
 while read -r line; do groups=$line; done
-for group in $groups; do kill -TERM -- "-$group"; done
+for group in $groups; do kill -s TERM -- "-$group"; done
 [ -z "$groups" ] || sleep 2
-for group in $groups; do kill -KILL -- "-$group"; done
+for group in $groups; do kill -s KILL -- "-$group"; done
 `;
 
 /** Starts with the first list; on Windows, which has no process groups, it does nothing. */

@@ -1,16 +1,19 @@
 /** A stand-in for an agent that is killed while commands of it run in the folder of its first argument. */
 import { commandGroups } from './command-groups.ts';
 import { runProcess } from './run-process.ts';
+import { findShell } from './shell-program.ts';
 
 const cwd = process.argv[2] ?? '.';
 const groups = commandGroups();
+const shell = findShell();
 const session = { id: 'session', cwd, memory: new Map<string, unknown>(), spillFolder: cwd };
 const ignore = (): void => undefined;
 
 async function run(command: string): Promise<void> {
   await runProcess({
-    file: '/bin/sh',
-    args: ['-c', command],
+    file: shell.file,
+    args: shell.args(command),
+    waits: shell.waits,
     cwd,
     env: process.env,
     limit: 60_000,

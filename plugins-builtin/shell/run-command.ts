@@ -47,6 +47,7 @@ export function runCommandTool({ timeout: configured, allowExec, groups, shell =
         end = await runProcess({
           file: shell.file,
           args: shell.args(command),
+          waits: shell.waits,
           verbatim: shell.verbatim,
           cwd: folder.path,
           env: childEnvironment(folder.path),

@@ -9,6 +9,8 @@ import { groupMembers, holdersOf, outputEnds, type ProcessEntry } from './proces
 export interface ProcessOptions {
   readonly file: string;
   readonly args: readonly string[];
+  /** The program begins only after a line on descriptor 3, so that it cannot end before it is known what it holds. */
+  readonly waits?: boolean;
   readonly verbatim?: boolean;
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
@@ -62,7 +64,7 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
     env: options.env,
     // On Windows this would open a console window; there are no groups to gain.
     detached: process.platform !== 'win32',
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', ...(options.waits ? ['pipe' as const] : [])],
     windowsHide: true,
     ...(options.verbatim && { windowsVerbatimArguments: true }),
   });
@@ -78,6 +80,7 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
   const ends = outputEnds(group);
   const output = followOutput(child, options);
   options.onStart(group);
+  begin(child);
 
   const { stopped, end } = await firstOf(exit, options, async () => {
     const outside = holdersOf(ends).map((holder) => holder.group);
@@ -86,9 +89,23 @@ export async function runProcess(options: ProcessOptions): Promise<ProcessEnd> {
   const ms = performance.now() - begun;
 
   const closed = await output.settled();
+  // What still starts may be about to leave the group, and what was signalled to end.
+  if (closed && isGroupAlive(group)) await delay(quiet);
+  return { group, ...end, ms, stopped, left: leftBehind(group, closed, ends) };
+}
+
+function leftBehind(group: number, closed: boolean, ends: readonly string[]): LeftBehind | undefined {
   const inGroup = isGroupAlive(group);
-  const left = closed && !inGroup ? undefined : { inGroup, holdsOutput: !closed, processes: leftBehind(group, closed ? [] : ends) };
-  return { group, ...end, ms, stopped, left };
+  if (closed && !inGroup) return undefined;
+  const found = [...(groupMembers(group) ?? []), ...(closed ? [] : holdersOf(ends))];
+  return { inGroup, holdsOutput: !closed, processes: [...new Map(found.map((entry) => [entry.pid, entry])).values()] };
+}
+
+function begin(child: ChildProcess): void {
+  const start = child.stdio[3];
+  if (!(start instanceof Socket)) return;
+  start.on('error', () => start.destroy());
+  start.end('\n', () => start.destroy());
 }
 
 /** Waits for the exit; at the limit or on cancel it calls `stop` and then waits no longer than that takes. */
@@ -165,9 +182,4 @@ function followOutput(child: ChildProcess, { onOutput, onClose }: ProcessOptions
 /** Reads on, so that a server left behind does not die of a broken pipe, but without keeping the agent alive for it. */
 function keepDraining(child: ChildProcess): void {
   for (const stream of [child.stdout, child.stderr]) if (stream instanceof Socket) stream.unref();
-}
-
-function leftBehind(group: number, ends: readonly string[]): ProcessEntry[] {
-  const found = [...(groupMembers(group) ?? []), ...holdersOf(ends)];
-  return [...new Map(found.map((entry) => [entry.pid, entry])).values()];
 }

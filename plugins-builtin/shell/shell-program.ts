@@ -7,6 +7,8 @@ export interface ShellProgram {
   readonly name: string;
   readonly file: string;
   args(command: string): string[];
+  /** Begins only after a line on descriptor 3. */
+  readonly waits?: boolean;
   /** Windows: the arguments are quoted already. */
   readonly verbatim?: boolean;
 }
@@ -31,9 +33,10 @@ function posixShell(env: Environment, isProgram: IsProgram): ShellProgram {
   return {
     name: bash ? 'bash' : 'sh',
     file: systemShell,
+    waits: true,
     // Two pipes lose the order in which a program wrote to them, so both streams enter one pipe here,
     // before the shell starts. `--`: a command may begin with a dash.
-    args: (command) => ['-c', 'exec "$0" -c -- "$1" 2>&1', bash ?? systemShell, command],
+    args: (command) => ['-c', 'read -r _ <&3 && exec "$0" -c -- "$1" 2>&1 3<&-', bash ?? systemShell, command],
   };
 }
 

@@ -6,7 +6,7 @@ const ask = (url: string, body: object = {}): Promise<Response> =>
 
 async function raw(reply: Reply, body: object = {}): Promise<string> {
   await using server = await startModelServer([reply]);
-  return (await ask(server.url, body)).text();
+  return await (await ask(server.url, body)).text();
 }
 
 const chunks = (sse: string): object[] =>

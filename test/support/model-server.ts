@@ -19,6 +19,8 @@ export interface RecordedRequest {
   readonly headers: IncomingHttpHeaders;
   /** Arrival of the whole request, in milliseconds since the epoch, with fractions. */
   readonly at: number;
+  /** Port of the client's end: equal where a connection was used again. */
+  readonly clientPort: number | undefined;
   /** Settles when the answer is over; false: the client hung up, or the script cut it. */
   readonly completed: Promise<boolean>;
 }
@@ -64,7 +66,7 @@ export async function startModelServer(script: Script, options: ModelServerOptio
     if (!body) return sendBody(response, 400, { error: { message: 'the request body is not JSON', type: 'invalid_request_error', code: null } });
     const n = requests.length;
     const at = performance.timeOrigin + performance.now();
-    requests.push({ body, bytes, headers: request.headers, at, completed: completed(response) });
+    requests.push({ body, bytes, headers: request.headers, at, clientPort: request.socket.remotePort, completed: completed(response) });
     for (const { count, done } of waiting) if (requests.length >= count) done();
     await send(response, body, await replyFor(script, options, body, n));
   };

@@ -1,5 +1,6 @@
 /** The hooks of the agent domain. */
 import { defineHook, type Hook, type Json } from '../../../kernel/index.ts';
+import type { PermissionMode } from './sessions.ts';
 import type { Access, Effect } from './tools.ts';
 
 export interface PromptSection {
@@ -100,6 +101,8 @@ export interface GatedPath {
 }
 
 export interface GatedUse extends ToolUse {
+  /** What the person chose for this session; undefined where they left it to the configuration. */
+  readonly mode?: PermissionMode;
   readonly effect: Effect;
   readonly paths: readonly GatedPath[];
 }

@@ -1,0 +1,177 @@
+/** One answer of the model: the stream read to its end, shown as it comes, with one more try when it is cut. */
+import {
+  type AnnouncedCall,
+  isOperational,
+  type Json,
+  type LanguageModelV4,
+  type Message,
+  type ModelRequest,
+  OperationalError,
+  type PluginContext,
+} from 'newt-agent';
+import type { EventLog } from './event-log.ts';
+
+export interface Answer {
+  text: string;
+  reasoning: string;
+  calls: AnnouncedCall[];
+  finish: string;
+}
+
+const maxAttempts = 4;
+/** A recovery may ask for a pause, but not for an endless one. */
+const maxPause = 60_000;
+
+interface Turn {
+  readonly p: PluginContext;
+  readonly log: EventLog;
+  readonly model: LanguageModelV4;
+  readonly signal: AbortSignal;
+  /** Called once the request is on its way. */
+  readonly onSent: () => void;
+}
+
+/**
+ * Asks the model. A connection cut in the middle is tried once more: what was shown stays marked as
+ * partial, and no tool runs twice, since calls only run when an answer is complete. Other failures are
+ * tried again if a `model.error` tap says so.
+ *
+ * @throws OperationalError with the fix
+ */
+export async function askModel(turn: Turn, request: ModelRequest): Promise<Answer> {
+  for (let attempt = 1; ; attempt += 1) {
+    const answer: Answer = { text: '', reasoning: '', calls: [], finish: 'other' };
+    try {
+      await readAnswer(turn, request, answer);
+      return answer;
+    } catch (error) {
+      turn.signal.throwIfAborted();
+      const pause = await recovery(turn, request, error, attempt);
+      if (pause === undefined) throw asOperational(error);
+      turn.log.write('retry', { reason: (error as Error).message, attempt, partial: answer.text });
+      await sleep(pause, turn.signal);
+    }
+  }
+}
+
+async function readAnswer({ p, log, model, signal, onSent }: Turn, request: ModelRequest, answer: Answer): Promise<void> {
+  const { session } = request;
+  const started = model.doStream({
+    prompt: request.messages as unknown as Parameters<LanguageModelV4['doStream']>[0]['prompt'],
+    ...(request.tools.length > 0 && {
+      tools: request.tools.map((tool) => ({ type: 'function' as const, name: tool.name, description: tool.description, inputSchema: tool.inputSchema as object })),
+    }),
+    ...(request.temperature !== undefined && { temperature: request.temperature }),
+    ...(request.maxTokens !== undefined && { maxOutputTokens: request.maxTokens }),
+    abortSignal: signal,
+  });
+  onSent();
+  const { stream } = await started;
+  const reader = stream.getReader();
+  const show = (kind: 'text' | 'reasoning', text: string): void => {
+    if (!text) return;
+    log.delta(kind, text);
+    void p.call('model.delta', { session, kind, text });
+  };
+  try {
+    for (let part = await next(reader, signal); part; part = await next(reader, signal)) {
+      switch (part.type) {
+        case 'text-delta':
+          answer.text += part.delta;
+          show('text', part.delta);
+          break;
+        case 'reasoning-delta':
+          answer.reasoning += part.delta;
+          show('reasoning', part.delta);
+          break;
+        case 'tool-call':
+          answer.calls.push({ id: part.toolCallId, name: part.toolName, arguments: part.input });
+          break;
+        case 'finish':
+          answer.finish = part.finishReason.unified;
+          log.write('usage', { inputTokens: part.usage.inputTokens.total, outputTokens: part.usage.outputTokens.total });
+          break;
+        case 'error':
+          throw part.error;
+        default:
+      }
+    }
+  } catch (error) {
+    reader.cancel(error).catch(() => undefined);
+    throw error;
+  }
+}
+
+type Reader = ReadableStreamDefaultReader<Awaited<ReturnType<LanguageModelV4['doStream']>>['stream'] extends ReadableStream<infer Part> ? Part : never>;
+
+/** The next part; a person who cancels does not wait for a server that stopped sending. */
+async function next(reader: Reader, signal: AbortSignal) {
+  signal.throwIfAborted();
+  let stop = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    const { done, value } = await Promise.race([reader.read(), aborted]);
+    return done ? undefined : value;
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+/** Milliseconds to wait before the next try; undefined to give up. */
+async function recovery({ p }: Turn, request: ModelRequest, error: unknown, attempt: number): Promise<number | undefined> {
+  if (attempt >= maxAttempts) return undefined;
+  const status = detail(error, 'status');
+  const answer = await p.call('model.error', {
+    session: request.session,
+    message: (error as Error).message,
+    ...(typeof status === 'number' && { status }),
+    attempt,
+  });
+  if (answer) return answer.retry ? Math.min(answer.after ?? 0, maxPause) : undefined;
+  return detail(error, 'kind') === 'cut' && attempt === 1 ? 0 : undefined;
+}
+
+export function detail(error: unknown, name: string): unknown {
+  return isOperational(error) ? error.details[name] : undefined;
+}
+
+function asOperational(error: unknown): unknown {
+  return isOperational(error) || (error as Error | undefined)?.name === 'FaultError' ? error : new OperationalError(`the model could not be asked: ${(error as Error).message}`, {}, { cause: error });
+}
+
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  if (ms <= 0) return;
+  await new Promise<void>((resolve, reject) => {
+    const stop = (): void => {
+      clearTimeout(timer);
+      reject(signal.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}
+
+/** The answer as a message of the conversation. Arguments that do not parse go in empty: no server takes them back. */
+export function assistantMessage(answer: Pick<Answer, 'text' | 'calls'>): Message {
+  const content: Json[] = [];
+  if (answer.text) content.push({ type: 'text', text: answer.text });
+  for (const call of answer.calls) content.push({ type: 'tool-call', toolCallId: call.id, toolName: call.name, input: parseArguments(call.arguments).value ?? {} });
+  return { role: 'assistant', content };
+}
+
+/** The arguments of a call, or what is wrong with them. An empty text means no arguments. */
+export function parseArguments(text: string): { readonly value?: Json; readonly problem?: string } {
+  if (!text.trim()) return { value: {} };
+  try {
+    const value = JSON.parse(text) as Json;
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { value } : { problem: 'the arguments are not a JSON object' };
+  } catch (error) {
+    return { problem: (error as Error).message };
+  }
+}

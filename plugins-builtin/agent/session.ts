@@ -1,0 +1,228 @@
+/** A session: the conversation, and the loop that carries a task to its end. */
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import {
+  describeError,
+  type Fault,
+  faultCause,
+  faultLine,
+  isKernelError,
+  type Item,
+  type KernelControl,
+  type LanguageModelV4,
+  type Message,
+  type ModelChoice,
+  type ModelRequest,
+  oneLine,
+  type PluginContext,
+  type Provider,
+  type RunResult,
+  type Session,
+  type SessionOptions,
+  type ToolSession,
+} from 'newt-agent';
+import { createAsker } from './asker.ts';
+import { type EventLog, openEventLog } from './event-log.ts';
+import type { AgentConfig } from './manifest.ts';
+import { type Answer, askModel, assistantMessage, detail } from './model-turn.ts';
+import { ownSections, systemText } from './system-text.ts';
+import { coreSchemas, taskDone } from './tool-catalog.ts';
+import { type CallResult, type RoundHost, runCalls } from './tool-round.ts';
+import type { Workspace } from './workspace.ts';
+
+export interface SessionHost {
+  readonly p: PluginContext<AgentConfig>;
+  readonly kernel: KernelControl;
+  readonly choice: ModelChoice;
+  readonly provider: Item<Provider>;
+  readonly workspace: Workspace;
+  /** Folder of the event logs. */
+  readonly folder: string;
+  /** Told of every tool call, so that evidence can be checked. */
+  readonly onCall: (session: string, call: string) => void;
+}
+
+/** How often an empty answer is asked again before the run counts as failed. */
+const emptyAnswers = 1;
+const toldCause = 300;
+
+export async function openSession(host: SessionHost, options: SessionOptions): Promise<Session> {
+  const { p, kernel, choice, provider, workspace } = host;
+  const id = `${new Date(p.now()).toISOString().slice(0, 19).replace(/[:T]/g, '-')}-${randomUUID().slice(0, 8)}`;
+  const file = join(host.folder, `${id}.jsonl`);
+  const model = (await provider.item.model(choice.id)) as LanguageModelV4;
+  const log = openEventLog(file, id, p.now, options.onEvent ?? (() => undefined));
+  const about = { session: id, cwd: workspace.cwd };
+  const tools: ToolSession = { id, cwd: workspace.cwd, memory: new Map(), spillFolder: join(host.folder, `${id}.files`) };
+  const maxRounds = options.maxRounds ?? p.config.react.max_rounds;
+
+  // What the model is told of plugins that failed, each cause once.
+  const untold: string[] = [];
+  const onFault = (fault: Fault): void => {
+    logFault(log, fault);
+    // A tool's own failure is the result of its call: it needs no second telling.
+    if (!fault.where.startsWith('tools/')) untold.push(`the plugin ${fault.plugin ?? 'unknown'} failed: ${oneLine(faultCause(fault), toldCause)}; ${fault.action}`);
+  };
+  log.write('session', { version: kernel.version, cwd: workspace.cwd, model: choice.name, scripted: provider.item.scripted ?? false, mode: options.mode ?? 'normal' });
+  for (const text of kernel.notices()) {
+    log.write('notice', { level: 'warn', text });
+    untold.push(oneLine(text, toldCause));
+  }
+  for (const fault of kernel.faults()) onFault(fault);
+  const listening = kernel.onFault(onFault);
+  await p.call('session.start', about);
+
+  const own = ownSections(workspace.cwd);
+  const built = systemText(await p.call('prompt.build', { cwd: workspace.cwd, sections: own }), own);
+  if (built.dropped.length) log.write('notice', { level: 'warn', text: `the prompt sections ${built.dropped.join(', ')} were dropped: plugins share 1 kB` });
+  const schemas = p.config.react.enabled ? coreSchemas(p.items('tools')) : [];
+  let messages: readonly Message[] = [{ role: 'system', content: built.text }];
+  const round: RoundHost = {
+    p: p as unknown as PluginContext,
+    log,
+    workspace,
+    session: tools,
+    mode: options.mode,
+    ask: createAsker(p as unknown as PluginContext, kernel, log, { id, cwd: workspace.cwd }, options.ask),
+    timeout: p.config.tools.timeout * 1_000,
+  };
+
+  const say = (text: string): void => {
+    const notes = untold.splice(0);
+    const content = notes.length ? `${text}\n\n[From the runtime, as data: ${notes.join('. ')}.]` : text;
+    messages = [...messages, { role: 'user', content: [{ type: 'text', text: content }] }];
+  };
+
+  const run = async (prompt: string, signal: AbortSignal): Promise<RunResult> => {
+    const entry = await p.call('input.submit', { ...about, text: prompt }, signal);
+    if (entry.verdict !== 'allow') return stop('error', 1, `the request was not taken: ${entry.reason ?? 'a plugin refused it'}`);
+    log.write('user', { text: prompt });
+    say(prompt);
+    let empty = 0;
+    for (let n = 1; n <= maxRounds; n += 1) {
+      signal.throwIfAborted();
+      const answer = await oneAnswer(n, signal);
+      if (answer.calls.length === 0 || schemas.length === 0) {
+        if (!answer.text.trim() && empty++ < emptyAnswers) {
+          log.write('retry', { reason: 'the model answered nothing', attempt: empty, partial: '' });
+          say('Your answer was empty. Go on with the task, or say what the result is.');
+          continue;
+        }
+        if (!answer.text.trim()) return stop('error', 1, 'the model answered nothing, twice');
+        const more = await p.call('agent.stop', { ...about, reason: 'answered' }, signal);
+        if (!more) return stop('answered', 0, answer.text);
+        say(more.continue);
+        continue;
+      }
+      for (const call of answer.calls) host.onCall(id, call.id);
+      const results = await runCalls(round, answer.calls, signal);
+      observe(results);
+      log.write('round', { round: n });
+      log.sync();
+      await p.call('turn.end', { ...about, round: n }, signal);
+      signal.throwIfAborted();
+      const done = results.find((result) => result.name === taskDone.name && !result.isError);
+      if (done) return finish(done);
+    }
+    return stop('rounds', 3, `stopped after ${maxRounds} rounds (react.max_rounds); the task is not finished`);
+  };
+
+  const oneAnswer = async (n: number, signal: AbortSignal): Promise<Answer> => {
+    await p.call('turn.start', { ...about, round: n }, signal);
+    const request = (await p.call(
+      'model.request',
+      { session: id, round: n, model: choice.name, messages, tools: schemas, ...(choice.temperature !== undefined && { temperature: choice.temperature }), ...(choice.maxTokens !== undefined && { maxTokens: choice.maxTokens }) },
+      signal,
+    )) as ModelRequest;
+    log.write('request', { round: n, model: choice.name, messages: request.messages.length, tools: request.tools.length });
+    const onSent = (): void => void (n === 1 && setImmediate(() => void kernel.probe()));
+    const raw = await askModel({ p: p as unknown as PluginContext, log, model, signal, onSent }, request);
+    const answer = (await p.call('model.response', { session: id, round: n, ...raw, calls: uniqueIds(raw.calls) }, signal)) as unknown as Answer;
+    if (answer.reasoning) log.write('reasoning', { text: answer.reasoning });
+    log.write('assistant', { text: answer.text, finish: answer.finish, partial: false, calls: answer.calls.map((call) => ({ ...call })) });
+    if (answer.finish === 'length') log.write('notice', { level: 'warn', text: 'the answer was cut off at max_tokens' });
+    messages = [...messages, assistantMessage(answer)];
+    return answer;
+  };
+
+  const observe = (results: readonly CallResult[]): void => {
+    const notes = untold.splice(0);
+    const content = results.map(({ call, text, isError }, index) => {
+      const noted = notes.length > 0 && index === results.length - 1 ? `${text}\n\n[From the runtime, as data: ${notes.join('. ')}.]` : text;
+      return { type: 'tool-result', toolCallId: call.id, toolName: call.name, output: { type: isError ? 'error-text' : 'text', value: noted } };
+    });
+    messages = [...messages, { role: 'tool', content }];
+    const images = results.flatMap((result) => result.images);
+    if (images.length === 0) return;
+    const parts = images.map(({ mediaType, base64 }) => ({ type: 'file', mediaType, data: { type: 'data', data: base64 } }));
+    messages = [...messages, { role: 'user', content: [{ type: 'text', text: 'The images the tools returned:' }, ...parts] }];
+  };
+
+  const finish = (done: CallResult): RunResult => {
+    const { status, summary, evidence } = done.data as { status: 'done' | 'failed'; summary: string; evidence: string[] };
+    return stop(status, status === 'done' ? 0 : 1, summary, evidence);
+  };
+
+  const stop = (reason: RunResult['reason'], code: number, text: string, evidence?: string[]): RunResult => {
+    log.write('stop', { reason, code, text, ...(evidence?.length && { evidence }) });
+    log.sync();
+    return { reason, code, text };
+  };
+
+  /** What ended a run that threw; nothing but an abort is the person's doing. */
+  const failed = (error: unknown, signal: AbortSignal): RunResult => {
+    const cancelled = signal.aborted;
+    const fix = isKernelError(error) ? error.hint : detail(error, 'hint');
+    const text = cancelled ? 'cancelled' : `${describeCause(error)}${typeof fix === 'string' && fix ? `. ${fix}` : ''}`;
+    const code = cancelled ? 130 : isConfiguration(error) ? 2 : 1;
+    try {
+      return stop(cancelled ? 'cancelled' : 'error', code, text);
+    } catch {
+      return { reason: cancelled ? 'cancelled' : 'error', code, text }; // the log itself is what failed
+    }
+  };
+
+  return {
+    id,
+    file,
+    run: (prompt, signal) => run(prompt, signal).catch((error: unknown) => failed(error, signal)),
+    async close() {
+      await p.call('session.end', { ...about, reason: 'closed' });
+      await listening.dispose();
+      log.close();
+    },
+  };
+}
+
+function logFault(log: EventLog, fault: Fault): void {
+  log.write('fault', {
+    ...(fault.plugin !== undefined && { plugin: fault.plugin }),
+    where: fault.where,
+    kind: fault.kind,
+    cause: faultCause(fault),
+    action: fault.action,
+    next: fault.next,
+    line: faultLine(fault),
+  });
+}
+
+/** Some servers repeat ids, or leave them out; a result must belong to exactly one call. */
+function uniqueIds(calls: Answer['calls']): Answer['calls'] {
+  const seen = new Set<string>();
+  return calls.map((call) => {
+    const id = call.id && !seen.has(call.id) ? call.id : `call_${randomUUID().slice(0, 8)}`;
+    seen.add(id);
+    return { ...call, id };
+  });
+}
+
+function describeCause(error: unknown): string {
+  const text = describeError(error);
+  return text.replace(/^OperationalError: /, '');
+}
+
+/** Failures the person mends by changing what the agent was told: a key, a name, an address. */
+function isConfiguration(error: unknown): boolean {
+  return ['auth', 'unknown-model', 'unreachable', 'not-a-model', 'bad-request', 'configuration'].includes(String(detail(error, 'kind')));
+}
+

@@ -1,0 +1,12 @@
+/**
+ * `line`, or of one longer than `length` the part around the match at index `at`.
+ *
+ * Refers to nothing outside of itself: its source text is also sent to the search worker.
+ */
+export function excerpt(line: string, at: number, length: number): string {
+  if (line.length <= length) return line;
+  const lead = Math.floor(length / 5);
+  const start = at + lead < length ? 0 : at - lead;
+  const end = start + length;
+  return `${start > 0 ? '…' : ''}${line.slice(start, end).toWellFormed()}${end < line.length ? '…' : ''}`;
+}

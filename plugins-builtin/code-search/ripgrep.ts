@@ -1,0 +1,116 @@
+/** Search with ripgrep, where there is one. */
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { OperationalError } from 'newt-agent';
+import { excerpt } from './excerpt.ts';
+import { ignoreFilter, rulesFor } from './ignore-rules.ts';
+import { type Match, maxFileBytes, maxTextLength, type SearchQuery } from './search-query.ts';
+import type { SkipNotes } from './skip-notes.ts';
+
+/** The records of `rg --json` that are read here. */
+interface MatchRecord {
+  readonly type: 'match';
+  readonly data: {
+    readonly path: EncodedText;
+    readonly lines: EncodedText;
+    readonly line_number: number;
+    readonly submatches: readonly { readonly start: number }[];
+  };
+}
+
+/** Text, or base64 where it is not UTF-8. */
+type EncodedText = { readonly text: string } | { readonly bytes: string };
+
+const found = 0;
+const nothingFound = 1;
+
+/**
+ * The absolute path of `rg` in `searchPath` (the value of PATH). Folders below `workspace` are passed over: a
+ * repository must not bring the program that a read-only search runs.
+ */
+export async function findRipgrep(searchPath: string, workspace: string): Promise<string | undefined> {
+  for (const folder of searchPath.split(delimiter)) {
+    if (!isAbsolute(folder) || `${folder}/`.startsWith(`${workspace}/`)) continue;
+    const program = join(folder, 'rg');
+    const isThere = await access(program, constants.X_OK).then(() => true, () => false);
+    if (isThere) return program;
+  }
+  return undefined;
+}
+
+/**
+ * Searches in path order and answers at most `query.limit` matching lines, from the same files as the built-in search.
+ *
+ * @throws OperationalError when ripgrep cannot read the pattern, or fails without any match
+ */
+export async function searchWithRipgrep(program: string, query: SearchQuery, skipped: SkipNotes): Promise<Match[]> {
+  const { place, glob, signal } = query;
+  const rules = await rulesFor(place.root, place.path);
+  const isIgnored = ignoreFilter(rules, place.path);
+  const options = place.isFile ? [] : folderOptions(query, rules.present);
+  if (!place.isFile && !rules.present) await notePackages(query, skipped);
+  const { execa } = await import('execa');
+  const child = execa(program, [...baseOptions(query), ...options, '--', query.pattern, place.isFile ? `./${place.path}` : './'], {
+    cwd: place.isFile ? place.root : join(place.root, place.path),
+    stdin: 'ignore',
+    reject: false,
+    buffer: { stdout: false },
+    cancelSignal: signal,
+  });
+  const matches: Match[] = [];
+  for await (const line of child.iterable({ from: 'stdout' })) {
+    const record = JSON.parse(line) as MatchRecord | { readonly type: 'begin' | 'end' | 'context' | 'summary' };
+    if (record.type !== 'match') continue;
+    const name = decode(record.data.path).replace(/^\.\//, () => '');
+    const path = place.isFile || !place.path ? name : `${place.path}/${name}`;
+    const isWanted = place.isFile || ((glob?.matches(name) ?? true) && !(await isIgnored(path)));
+    if (isWanted) matches.push({ path, line: record.data.line_number, text: textOf(record.data) });
+    if (matches.length < query.limit) continue;
+    child.kill();
+    break;
+  }
+  const { exitCode, stderr } = await child;
+  signal.throwIfAborted();
+  const isFailure = exitCode !== found && exitCode !== nothingFound;
+  if (isFailure && matches.length === 0) throw new OperationalError(`ripgrep failed: ${stderr.trim().slice(0, 1000) || `exit code ${exitCode}`}`);
+  return matches;
+}
+
+function baseOptions({ ignoreCase }: SearchQuery): string[] {
+  const options = ['--no-config', '--json', '--max-filesize', `${maxFileBytes}`];
+  return ignoreCase ? [...options, '--ignore-case'] : options;
+}
+
+/**
+ * Ignore files within the folder are left to ripgrep, with the same meaning in and outside of a repository. Those above
+ * are not: it would also follow the ones above the workspace, so they are applied to what it finds.
+ */
+function folderOptions({ glob }: SearchQuery, hasRules: boolean): string[] {
+  return [
+    ...['--hidden', '--sort', 'path', '--no-require-git'],
+    ...['--no-ignore-parent', '--no-ignore-global', '--no-ignore-exclude', '--no-ignore-dot'],
+    ...['--glob', '!.git'],
+    ...(hasRules ? [] : ['--glob', '!node_modules']),
+    // Only a shortcut, since the pattern is matched here anyway. Not --glob, which would bring ignored files back.
+    ...(glob?.plainName ? ['--type-add', `wanted:${glob.plainName}`, '--type', 'wanted'] : []),
+  ];
+}
+
+async function notePackages({ place }: SearchQuery, skipped: SkipNotes): Promise<void> {
+  const path = place.path ? `${place.path}/node_modules` : 'node_modules';
+  const isThere = await access(join(place.root, path)).then(() => true, () => false);
+  if (isThere) skipped.note('node_modules', path);
+}
+
+function decode(encoded: EncodedText): string {
+  return 'text' in encoded ? encoded.text : Buffer.from(encoded.bytes, 'base64').toString('utf8');
+}
+
+function textOf({ lines, submatches }: MatchRecord['data']): string {
+  const line = decode(lines).replace(/\r?\n$/, () => '');
+  if (line.length <= maxTextLength) return line;
+  // ripgrep counts bytes.
+  const at = Buffer.from(line, 'utf8').toString('utf8', 0, submatches[0]?.start ?? 0).length;
+  return excerpt(line, at, maxTextLength);
+}

@@ -1,0 +1,54 @@
+import { truncate } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { temporaryWorkspace } from '../../test/support/tool-call.ts';
+import { grep } from './grep.ts';
+import { skipNotes } from './skip-notes.ts';
+import { searchInThread } from './thread-search.ts';
+import { plant } from './tree.testing.ts';
+
+const query = (root: string, pattern: string, signal = new AbortController().signal) => ({
+  pattern,
+  ignoreCase: false,
+  place: { root, path: '', isFile: false, prefix: '' },
+  glob: undefined,
+  limit: 10,
+  signal,
+});
+
+const catastrophic = '(a+)+$';
+const victim = `${'a'.repeat(60)}b\n`;
+
+test('a pattern that backtracks for ever ends with a message that names the file', async () => {
+  await using workspace = await temporaryWorkspace();
+  await plant(workspace.cwd, { 'a.txt': 'b', 'victim.txt': victim });
+  await expect(searchInThread(query(workspace.cwd, catastrophic), skipNotes(), 200)).rejects.toMatchObject({
+    name: 'OperationalError',
+    message: expect.stringMatching(/the pattern took more than 0\.2 s on .*victim\.txt\. It probably backtracks without end/),
+  });
+});
+
+test('such a search can be cancelled', async () => {
+  await using workspace = await temporaryWorkspace();
+  await plant(workspace.cwd, { 'victim.txt': victim });
+  const controller = new AbortController();
+  const search = searchInThread(query(workspace.cwd, catastrophic, controller.signal), skipNotes());
+  setImmediate(() => controller.abort(new Error('cancelled')));
+  await expect(search).rejects.toThrow('cancelled');
+});
+
+test('searches many files in path order', async () => {
+  await using workspace = await temporaryWorkspace();
+  const names = Array.from({ length: 300 }, (_, index) => `f${String(index).padStart(3, '0')}`);
+  await plant(workspace.cwd, Object.fromEntries(names.map((name) => [name, 'x\n'])));
+  const found = await searchInThread({ ...query(workspace.cwd, 'x'), limit: 250 }, skipNotes());
+  expect(found.map(({ path }) => path)).toEqual(names.slice(0, 250));
+});
+
+test('says which files are too large', async () => {
+  await using workspace = await temporaryWorkspace();
+  await plant(workspace.cwd, { 'big.txt': 'x\n', 'small.txt': 'x\n' });
+  await truncate(join(workspace.cwd, 'big.txt'), 10_000_001);
+  const { text } = await workspace.run(grep(() => ''), { pattern: 'x' });
+  expect(text).toBe('small.txt:1: x\n(big.txt: above 10 MB and not searched)');
+});

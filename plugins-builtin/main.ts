@@ -1,0 +1,105 @@
+/** Composition root of the `agent` command: puts configuration, trust, tiers and kernel together. */
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type Config, loadConfig } from '../kernel/config.ts';
+import { initConfig, setConfigValue } from '../kernel/config-edit.ts';
+import { composeConfig, configKeys } from '../kernel/config-schema.ts';
+import { configControl, trustControl } from '../kernel/control.ts';
+import { discoverFolder, discoverPlugin, problemOf } from '../kernel/discover.ts';
+import { isKernelError } from '../kernel/errors.ts';
+import { describeError } from '../kernel/fault.ts';
+import { createKernel, type Kernel } from '../kernel/kernel.ts';
+import type { Candidate } from '../kernel/lifecycle.ts';
+import { complete } from '../kernel/manifest.ts';
+import { type HomePaths, homePaths, projectFolder } from '../kernel/paths.ts';
+import { openTrust, type Trust } from '../kernel/trust.ts';
+import { lockFile, readLock } from '../registry/lock.ts';
+import type { Channel, Item } from './public.ts';
+import { builtinCandidates, configParts } from './builtins.ts';
+
+const version = (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }).version;
+const schema = composeConfig(configParts);
+
+/** Runs the command line and answers the exit code. */
+export async function main(argv: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<number> {
+  const paths = homePaths(env);
+  let kernel: Kernel | undefined;
+  try {
+    const project = projectOf(argv);
+    const trust = openTrust(join(paths.config, 'trust.json'));
+    const untrusted = await untrustedReason(trust, project, argv);
+    const globalFile = join(paths.config, 'config.yaml');
+    const projectFile = project && join(project, 'config.yaml');
+    const config = await loadConfig({
+      schema,
+      paths: { global: globalFile, ...(projectFile !== undefined && { project: projectFile }), empty: join(paths.cache, 'empty') },
+      projectTrusted: untrusted === undefined,
+      env,
+      reserved: ['AGENT_BASE_URL', 'AGENT_API_KEY'],
+    });
+    kernel = createKernel({
+      version,
+      paths,
+      candidates: [...builtinCandidates(version), ...(project ? discoverFolder('project', join(project, 'plugins'), project) : []), ...discoverFolder('global', join(paths.config, 'plugins')), ...linked(paths)],
+      disabled: config.values.plugins.disabled,
+      replaces: config.values.plugins.replaces,
+      configOf: ({ id, tier }) => (tier === 'builtin' ? config.values : config.values.plugins.config[id]),
+      ...(untrusted !== undefined && { untrusted: 'this project is not trusted' }),
+      notices: [...(untrusted === undefined ? [] : [untrusted]), ...config.ignored.map(({ key, file, line, why }) => `${file ? `${file}${line ? `:${line}` : ''}: ` : ''}${key} is ignored: ${why}`)],
+      env,
+      virtualModules: async () => ({ 'newt-agent': await import('./public.ts'), zod: await import('zod') }),
+      contain: true,
+    });
+    kernel.provide(configControl.key, {
+      config: config as unknown as Config,
+      keys: () => configKeys(schema),
+      globalFile,
+      projectFile,
+      set: (key: string, value: string, file: string) => setConfigValue(schema, file, key, value),
+      init: (file: string) => initConfig(schema, file),
+    });
+    kernel.provide(trustControl.key, { trust, folder: project });
+    await kernel.start();
+    const channel = kernel.items('channels').get('cli') as Item<Channel> | undefined;
+    if (!channel) throw new Error('no channel "cli": the built-in plugin cli is turned off or replaced');
+    return await channel.item.run({ argv });
+  } catch (error) {
+    process.stderr.write(`agent: ${describeError(error)}${isKernelError(error) && error.hint ? `\n  ${error.hint}` : ''}\n`);
+    return isKernelError(error) ? 2 : 1;
+  } finally {
+    await kernel?.dispose();
+  }
+}
+
+/** The `.agent` folder of the workspace a command is about: `--cwd` counts before anything is loaded. */
+function projectOf(argv: readonly string[]): string | undefined {
+  const at = argv.findIndex((word) => word === '--cwd' || word.startsWith('--cwd='));
+  const given = at < 0 ? undefined : argv[at]?.startsWith('--cwd=') ? argv[at]?.slice('--cwd='.length) : argv[at + 1];
+  return projectFolder(given === undefined ? process.cwd() : resolve(given));
+}
+
+/** Why the project's plugins and settings do not count, asking the person where that is possible. */
+async function untrustedReason(trust: Trust, project: string | undefined, argv: readonly string[]): Promise<string | undefined> {
+  if (project === undefined) return undefined;
+  const { status, reason, digest } = trust.status(project);
+  if (status === 'trusted' || status === 'nothing-to-trust') return undefined;
+  const what = status === 'changed' ? `${project} has changed since it was trusted` : `${project} is not trusted${reason ? ` (${reason})` : ''}`;
+  if (argv[0] === 'run' && reason === undefined) {
+    const { confirmOnTerminal } = await import('./cli/confirm.ts');
+    const yes = await confirmOnTerminal(`${what}. It can hold plugins, which run as you, and settings. Trust it?`);
+    if (yes) {
+      trust.grant(project, digest);
+      return undefined;
+    }
+  }
+  return `${what}: its plugins and settings are left out. Look at it, then run: agent trust grant`;
+}
+
+/** The npm tier: the folders the lock names. */
+function linked(paths: HomePaths): Candidate[] {
+  return Object.entries(readLock(lockFile(paths)).plugins).map(([id, { path }]) => {
+    const found = discoverPlugin('npm', path);
+    return found ?? { tier: 'npm', path, entry: path, manifest: complete({}, id), bare: false, problem: problemOf(new Error(`${path} holds no plugin`)) };
+  });
+}
+

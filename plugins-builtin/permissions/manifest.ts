@@ -1,0 +1,10 @@
+import { type PluginStatic, z } from 'newt-agent';
+
+const config = z.object({
+  permissions: z
+    .object({ mode: z.enum(['normal', 'auto']).default('normal').describe('normal asks before writing and running; auto (--yes) does not') })
+    .prefault({})
+    .meta({ from: 'trusted-project' }),
+});
+
+export const manifest = { id: 'permissions', capabilities: ['gate:tool.gate'], config } as const satisfies PluginStatic<typeof config>;

@@ -1,0 +1,114 @@
+/** `agent plugin add` */
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { type Command, type CommandIO, command, configControl, kernelControl, oneLine, type PluginContext, type PluginInfo } from 'newt-agent';
+import { digestPlugin } from '../kernel/digest.ts';
+import { discoverPlugin } from '../kernel/discover.ts';
+import type { Candidate } from '../kernel/lifecycle.ts';
+import { homePaths, realPath } from '../kernel/paths.ts';
+import { describeCapabilities } from './capabilities.ts';
+import { factLines, shortPath } from './layout.ts';
+import { type LockEntries, type LockEntry, lockFile, readLock, updateLock } from './lock.ts';
+import { Refused, refuse, reporting } from './report.ts';
+
+interface Proposal {
+  readonly id: string;
+  readonly entry: LockEntry;
+  /** False where no manifest states the capabilities before the code runs. */
+  readonly stated: boolean;
+}
+
+export function addCommand(p: PluginContext): Command {
+  return command({
+    description: 'Add a plugin from a folder, which is used where it lies',
+    arguments: [{ name: 'folder', description: 'Folder of the plugin', required: true }],
+    options: [
+      { flags: '-y, --yes', description: 'Do not ask' },
+      { flags: '--json', description: 'Print what was added as JSON' },
+    ],
+    examples: ['agent plugin add ./my-plugin', 'agent plugin add ~/src/my-plugin --yes'],
+    run: reporting(async ({ arguments: { folder }, options }, { io, signal }) => {
+      const file = lockFile(homePaths(process.env));
+      const plugins = p.use(kernelControl).plugins();
+      const proposal = propose(pluginAt(String(folder)), new Date(p.now()).toISOString());
+      const { id, entry } = proposal;
+      const before = readLock(file);
+      refuseTaken(id, entry, plugins, before);
+      const known = before[id];
+      const isAgreed = known !== undefined && entry.capabilities.every((capability) => known.capabilities.includes(capability));
+
+      if (!isAgreed) {
+        describe(proposal, known, io);
+        const answer = options['yes'] ? true : await io.confirm(known ? `Agree to this for ${id}?` : `Add ${id}?`, signal);
+        if (answer === undefined) return refuse(io, `nobody can be asked whether to add ${id}`, '--yes adds it without asking');
+        if (!answer) {
+          io.say('Nothing was changed.');
+          return 1;
+        }
+      }
+      // Somebody may have added another plugin of this id while the question stood.
+      await updateLock(file, (entries) => {
+        refuseTaken(id, entry, plugins, entries);
+        return { ...withoutPath(entries, entry.path), [id]: entry };
+      });
+
+      if (options['json']) io.json({ id, ...entry });
+      else io.print(`${io.style.green(known ? 'Updated' : 'Added')} ${id} ${oneLine(entry.version, 40)} ${io.style.dim(`(${shortPath(entry.path)})`)}`);
+      for (const line of outlook(id, plugins, p.use(configControl).config.get('plugins.disabled'))) io.say(line);
+      return 0;
+    }),
+  });
+}
+
+/** The plugin in a folder. @throws Refused when there is none that could run */
+function pluginAt(given: string): Candidate {
+  const path = realPath(resolve(given));
+  if (given === '' || path === undefined) throw new Refused(`${given || "''"} does not exist`, 'give the folder of a plugin; packages from npm cannot be added yet');
+  const shown = shortPath(path);
+  if (!statSync(path).isDirectory()) {
+    throw new Refused(`${shown} is a file, and only folders can be added`, `a plugin of one file runs as soon as it lies in ${shortPath(homePaths(process.env).config)}/plugins`);
+  }
+  const candidate = discoverPlugin('npm', path);
+  if (!candidate) throw new Refused(`${shown} holds no plugin: neither a package.json with an "agent" part nor an index.ts or index.js`, 'see plugin-template for one that works');
+  if (candidate.problem) throw new Refused(candidate.problem.reason, candidate.problem.hint);
+  return candidate;
+}
+
+function propose({ path, entry, manifest, bare }: Candidate, addedAt: string): Proposal {
+  const { id, version, capabilities } = manifest;
+  return { id, stated: !bare, entry: { source: 'link', path, version, contentDigest: digestPlugin(entry, bare ? undefined : path), capabilities, addedAt } };
+}
+
+function refuseTaken(id: string, { path }: LockEntry, plugins: readonly PluginInfo[], entries: LockEntries): void {
+  if (plugins.some((plugin) => plugin.id === id && plugin.tier === 'builtin')) {
+    throw new Refused(`"${id}" is the id of a built-in plugin`, 'give yours another id; plugins.replaces in your configuration lets it take the place of a built-in');
+  }
+  const other = entries[id];
+  if (other && other.path !== path) throw new Refused(`"${id}" was already added from ${shortPath(other.path)}`, `agent plugin remove ${id}, then add this one`);
+}
+
+/** One folder is one plugin: under the id it had before, it is not there any more. */
+function withoutPath(entries: LockEntries, path: string): LockEntries {
+  return Object.fromEntries(Object.entries(entries).filter(([, entry]) => entry.path !== path));
+}
+
+function describe({ id, entry, stated }: Proposal, known: LockEntry | undefined, io: CommandIO): void {
+  const { style } = io;
+  const asked = entry.capabilities.filter((capability) => !known?.capabilities.includes(capability));
+  io.say(known ? `${style.bold(id)} now asks for more than you agreed to:` : `This links the plugin ${style.bold(id)} into your agent:`);
+  const facts: [string, string][] = [
+    ['version', oneLine(entry.version, 40)],
+    ['folder', shortPath(entry.path)],
+    [known ? 'also asks for' : 'asks for', stated ? describeCapabilities(asked) : 'not known before it runs: no package.json states it'],
+  ];
+  for (const line of factLines(facts, style.dim)) io.say(line);
+  io.say(style.dim('  A plugin runs with your rights: what it asks for is a declaration, not a sandbox.'));
+}
+
+/** What happens to it at the next start. */
+function outlook(id: string, plugins: readonly PluginInfo[], disabled: unknown): string[] {
+  if (Array.isArray(disabled) && disabled.includes(id)) return [`It stays off: plugins.disabled in your configuration names it.`];
+  const stronger = plugins.find((plugin) => plugin.id === id && (plugin.tier === 'project' || plugin.tier === 'global'));
+  if (stronger) return [`The ${stronger.tier} plugin at ${shortPath(stronger.path)} has the same id and shadows it while it is there.`];
+  return ['It is loaded from that folder at the next start. To see how it fares: agent plugin list'];
+}

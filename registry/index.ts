@@ -1,0 +1,30 @@
+/** The built-in plugin `registry`: the commands `plugin` and `trust`. */
+import { definePlugin } from 'newt-agent';
+import { addCommand } from './add.ts';
+import { listCommand } from './list.ts';
+import { manifest } from './manifest.ts';
+import { releaseCommand } from './release.ts';
+import { removeCommand } from './remove.ts';
+import { grantCommand, revokeCommand, trustStatusCommand } from './trust.ts';
+import { whyCommand } from './why.ts';
+
+export default definePlugin(manifest, (p) => ({
+  commands: {
+    plugin: {
+      description: 'List, add, remove and explain plugins',
+      examples: ['agent plugin list', 'agent plugin add ./my-plugin', 'agent plugin why tool.gate'],
+    },
+    'plugin list': listCommand(p),
+    'plugin add': addCommand(p),
+    'plugin remove': removeCommand(p),
+    'plugin release': releaseCommand(p),
+    'plugin why': whyCommand(p),
+    trust: {
+      description: 'Decide whether the plugins and settings of this project may take effect',
+      examples: ['agent trust status', 'agent trust grant'],
+    },
+    'trust status': trustStatusCommand(p),
+    'trust grant': grantCommand(p),
+    'trust revoke': revokeCommand(p),
+  },
+}));

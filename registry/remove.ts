@@ -1,0 +1,46 @@
+/** `agent plugin remove` */
+import { type Command, type CommandIO, command, type ConfigControl, configControl, kernelControl, type PluginContext, type PluginInfo } from 'newt-agent';
+import { homePaths } from '../kernel/paths.ts';
+import { shortPath } from './layout.ts';
+import { type LockEntry, lockFile, readLock, updateLock } from './lock.ts';
+import { refuse, reporting } from './report.ts';
+import { unknownPlugin } from './unknown.ts';
+
+export function removeCommand(p: PluginContext): Command {
+  return command({
+    description: 'Remove a plugin that was added; its folder stays as it is',
+    arguments: [{ name: 'id', description: 'Id of the plugin', required: true }],
+    examples: ['agent plugin remove hello'],
+    run: reporting(async ({ arguments: { id: given } }, { io }) => {
+      const id = String(given);
+      const file = lockFile(homePaths(process.env));
+      const plugins = p.use(kernelControl).plugins();
+      const key = keyOf(id, readLock(file), plugins);
+      if (key === undefined) return notAdded(id, plugins, p.use(configControl), io);
+      let removed: LockEntry | undefined;
+      await updateLock(file, ({ [key]: entry, ...others }) => {
+        removed = entry;
+        return others;
+      });
+      io.print(`${io.style.green('Removed')} ${id}${removed ? `; its folder ${shortPath(removed.path)} is untouched` : ''}`);
+      return 0;
+    }),
+  });
+}
+
+/** A folder without a manifest is added under its own name, and tells its id only when it runs. */
+function keyOf(id: string, entries: Readonly<Record<string, LockEntry>>, plugins: readonly PluginInfo[]): string | undefined {
+  if (Object.hasOwn(entries, id)) return id;
+  const path = plugins.find((plugin) => plugin.id === id && plugin.tier === 'npm')?.path;
+  return Object.keys(entries).find((key) => entries[key]?.path === path);
+}
+
+function notAdded(id: string, plugins: readonly PluginInfo[], { config }: ConfigControl, io: CommandIO): number {
+  const plugin = plugins.find((one) => one.id === id);
+  if (!plugin) return unknownPlugin(id, plugins.map((one) => one.id), io);
+  const disabled = config.get('plugins.disabled');
+  const list = JSON.stringify([...new Set([...(Array.isArray(disabled) ? disabled : []), id])]);
+  const off = `agent config set plugins.disabled '${list}'`;
+  if (plugin.tier === 'builtin') return refuse(io, `${id} is built in and cannot be removed`, `to turn it off: ${off}`);
+  return refuse(io, `${id} was not added with agent plugin add: it is the ${plugin.tier} plugin at ${shortPath(plugin.path)}`, `delete it there, or turn it off: ${off}`);
+}
