@@ -1,9 +1,9 @@
 /** Composition root of the `agent` command: puts configuration, trust, tiers and kernel together. */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Config, loadConfig } from '../kernel/config.ts';
-import { initConfig, setConfigValue } from '../kernel/config-edit.ts';
-import { composeConfig, configKeys } from '../kernel/config-schema.ts';
+import { type Config, loadConfig } from '../kernel/config/load.ts';
+import { initConfig, setConfigValue } from '../kernel/config/edit.ts';
+import { composeConfig, configKeys } from '../kernel/config/schema.ts';
 import { configControl, trustControl } from '../kernel/control.ts';
 import { discoverFolder, discoverPlugin, problemOf } from '../kernel/discover.ts';
 import { isKernelError } from '../kernel/errors.ts';
@@ -97,7 +97,7 @@ async function untrustedReason(trust: Trust, project: string | undefined, argv: 
 
 /** The npm tier: the folders the lock names. */
 function linked(paths: HomePaths): Candidate[] {
-  return Object.entries(readLock(lockFile(paths)).plugins).map(([id, { path }]) => {
+  return Object.entries(readLock(lockFile(paths))).map(([id, { path }]) => {
     const found = discoverPlugin('npm', path);
     return found ?? { tier: 'npm', path, entry: path, manifest: complete({}, id), bare: false, problem: problemOf(new Error(`${path} holds no plugin`)) };
   });

@@ -35,6 +35,7 @@ export function addCommand(p: PluginContext): Command {
       const before = readLock(file);
       refuseTaken(id, entry, plugins, before);
       const known = before[id];
+      const isSame = known?.contentDigest === entry.contentDigest;
       const isAgreed = known !== undefined && entry.capabilities.every((capability) => known.capabilities.includes(capability));
 
       if (!isAgreed) {
@@ -49,11 +50,11 @@ export function addCommand(p: PluginContext): Command {
       // Somebody may have added another plugin of this id while the question stood.
       await updateLock(file, (entries) => {
         refuseTaken(id, entry, plugins, entries);
-        return { ...withoutPath(entries, entry.path), [id]: entry };
+        return { ...withoutPath(entries, entry.path), [id]: isAgreed ? { ...entry, addedAt: known.addedAt } : entry };
       });
 
       if (options['json']) io.json({ id, ...entry });
-      else io.print(`${io.style.green(known ? 'Updated' : 'Added')} ${id} ${oneLine(entry.version, 40)} ${io.style.dim(`(${shortPath(entry.path)})`)}`);
+      else io.print(`${io.style.green(!known ? 'Added' : isSame ? 'Unchanged' : 'Updated')} ${id} ${oneLine(entry.version, 40)} ${io.style.dim(`(${shortPath(entry.path)})`)}`);
       for (const line of outlook(id, plugins, p.use(configControl).config.get('plugins.disabled'))) io.say(line);
       return 0;
     }),
@@ -63,7 +64,7 @@ export function addCommand(p: PluginContext): Command {
 /** The plugin in a folder. @throws Refused when there is none that could run */
 function pluginAt(given: string): Candidate {
   const path = realPath(resolve(given));
-  if (given === '' || path === undefined) throw new Refused(`${given || "''"} does not exist`, 'give the folder of a plugin; packages from npm cannot be added yet');
+  if (given === '' || path === undefined) throw new Refused(`${given || "''"} does not exist`, 'give the path of a plugin folder');
   const shown = shortPath(path);
   if (!statSync(path).isDirectory()) {
     throw new Refused(`${shown} is a file, and only folders can be added`, `a plugin of one file runs as soon as it lies in ${shortPath(homePaths(process.env).config)}/plugins`);

@@ -43,7 +43,7 @@ export function reporting(run: Run): Run {
   };
 }
 
-function sayProblem({ say, style }: CommandIO, problem: string, hint?: string): void {
-  say(`${style.red('error:')} ${oneLine(problem, 1_000)}`);
-  if (hint) say(`  ${style.cyan('hint:')} ${hint}`);
+function sayProblem(io: CommandIO, problem: string, hint?: string): void {
+  io.say(`${io.style.red('error:')} ${oneLine(problem, 1_000)}`);
+  if (hint) io.say(`  ${io.style.cyan('hint:')} ${hint}`);
 }

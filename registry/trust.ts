@@ -1,19 +1,96 @@
 /** `agent trust status`, `grant` and `revoke` */
-import { type Command, type CommandIO, command, type PluginContext, type TrustControl, trustControl } from 'newt-agent';
+import { type Command, command, type CommandIO, configControl, type PluginContext, trustControl } from 'newt-agent';
 import type { TrustStatus } from '../kernel/trust.ts';
 import { shortPath } from './layout.ts';
 import { fail, refuse, reporting } from './report.ts';
-import { type TrustContent, contentLines, trustContent } from './trust-content.ts';
+import { contentLines, trustContent } from './trust-content.ts';
 
-type Settled = TrustStatus & { readonly folder: string; readonly granted: string | undefined; readonly content: TrustContent | undefined };
+const noFolder = 'this folder belongs to no project with an .agent folder: there is nothing to trust';
 
 export function trustStatusCommand(p: PluginContext): Command {
   return command({
     description: 'Show whether this project is trusted, and what trust covers',
     options: [{ flags: '--json', description: 'Print JSON' }],
     examples: ['agent trust status', 'agent trust status --json'],
-    run: reporting((_, { io }) => {
+    run: reporting(({ options }, { io }) => {
+      const { trust, folder } = p.use(trustControl);
+      if (folder === undefined) {
+        if (options['json']) io.json({ folder: null, status: 'nothing-to-trust', reason: null, granted: null, files: 0, plugins: [], settings: [] });
+        else io.print(sentence(noFolder));
+        return 0;
+      }
+      const answer = trust.status(folder);
+      const granted = trust.list().find((record) => record.folder === folder)?.granted;
+      const content = answer.digest === undefined ? { files: 0, plugins: [], settings: [] } : trustContent(folder, p.use(configControl));
+      if (options['json']) {
+        io.json({ folder, status: answer.status, reason: answer.reason ?? null, granted: granted ?? null, ...content });
+        return 0;
+      }
+      io.print(`${io.style.bold(shortPath(folder))} ${describeStatus(answer, granted, io)}`);
+      if (answer.digest !== undefined) for (const line of contentLines(content, io.style)) io.print(line);
+      if (answer.digest !== undefined && answer.status !== 'trusted') io.say('Its plugins and these settings have no effect until you run: agent trust grant');
       return 0;
     }),
   });
+}
+
+export function grantCommand(p: PluginContext): Command {
+  return command({
+    description: 'Trust this project as it is now: its plugins and settings take effect',
+    examples: ['agent trust status', 'agent trust grant'],
+    run: reporting((_, { io }) => {
+      const { trust, folder } = p.use(trustControl);
+      if (folder === undefined) return refuse(io, noFolder, 'run it inside of the project');
+      const { status, digest, reason } = trust.status(folder);
+      if (status === 'nothing-to-trust') return refuse(io, `${shortPath(folder)} holds no files: there is nothing to trust`);
+      if (status === 'trusted') {
+        io.print(`${shortPath(folder)} is trusted already.`);
+        return 0;
+      }
+      if (digest === undefined) return fail(io, `${shortPath(folder)} cannot be trusted: ${reason ?? 'it cannot be read'}`, 'correct that, then try again');
+      const content = trustContent(folder, p.use(configControl));
+      trust.grant(folder, digest);
+      io.print(`${io.style.green('Trusted')} ${shortPath(folder)}`);
+      for (const line of contentLines(content, io.style)) io.print(line);
+      io.say('This takes effect at the next start. Whatever changes in that folder needs a new grant.');
+      return 0;
+    }),
+  });
+}
+
+export function revokeCommand(p: PluginContext): Command {
+  return command({
+    description: 'Take trust in this project back',
+    examples: ['agent trust revoke'],
+    run: reporting((_, { io }) => {
+      const { trust, folder } = p.use(trustControl);
+      if (folder === undefined) return refuse(io, noFolder, 'run it inside of the project');
+      if (!trust.revoke(folder)) {
+        io.print(`${shortPath(folder)} is not trusted.`);
+        return 0;
+      }
+      io.print(`${io.style.green('Revoked')} trust in ${shortPath(folder)}`);
+      io.say('Its plugins and settings have no effect from the next start on.');
+      return 0;
+    }),
+  });
+}
+
+function describeStatus({ status, reason }: TrustStatus, granted: string | undefined, { style }: CommandIO): string {
+  const since = granted?.slice(0, 10) ?? 'an earlier day';
+  if (reason !== undefined) return `${style.red('cannot be trusted')}: ${reason}`;
+  switch (status) {
+    case 'trusted':
+      return `is ${style.green('trusted')} since ${since}`;
+    case 'changed':
+      return `has ${style.yellow('changed')} since it was trusted on ${since}`;
+    case 'untrusted':
+      return `is ${style.yellow('not trusted')}`;
+    case 'nothing-to-trust':
+      return 'holds no files: there is nothing to trust';
+  }
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }

@@ -32,8 +32,8 @@ const runInRepository = (script: string): string =>
 const load = (): { disabled?: string[]; cwd: string; error?: string } =>
   JSON.parse(
     runInRepository(`
-      const { composeConfig } = await import('${kernel}config-schema.ts');
-      const { loadConfig } = await import('${kernel}config.ts');
+      const { composeConfig } = await import('${kernel}config/schema.ts');
+      const { loadConfig } = await import('${kernel}config/load.ts');
       const paths = { global: '/none', project: ${JSON.stringify(join(root, 'repo/.agent/config.yaml'))}, empty: ${JSON.stringify(join(root, 'cache/empty'))} };
       const outcome = await loadConfig({ schema: composeConfig({}), paths, projectTrusted: true, env: {} })
         .then(({ values }) => ({ disabled: values.plugins.disabled }), (error) => ({ error: error.message }));

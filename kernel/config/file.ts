@@ -2,9 +2,9 @@
 import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { cosmiconfigSync, type PublicExplorerSync } from 'cosmiconfig';
 import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parse, parseDocument, visit, YAMLParseError } from 'yaml';
-import { admits, type Shape } from './config-schema.ts';
-import type { Path, Tree } from './config-tree.ts';
-import { isKernelError, KernelError } from './errors.ts';
+import { admits, type Shape } from './schema.ts';
+import type { Path, Tree } from './tree.ts';
+import { isKernelError, KernelError } from '../errors.ts';
 
 export interface ConfigFile {
   readonly file: string;

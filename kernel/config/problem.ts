@@ -1,7 +1,7 @@
 /** What is wrong with a configuration, and where to correct it. */
 import type { z } from 'zod';
-import { at, type Path, type Tree } from './config-tree.ts';
-import { KernelError } from './errors.ts';
+import { at, type Path, type Tree } from './tree.ts';
+import { KernelError } from '../errors.ts';
 
 /** Where a value comes from. */
 export interface Origin {

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import { initConfig, setConfigValue } from './config-edit.ts';
-import { composeConfig, configKeys } from './config-schema.ts';
-import { type Config, loadConfig } from './config.ts';
+import { initConfig, setConfigValue } from './edit.ts';
+import { composeConfig, configKeys } from './schema.ts';
+import { type Config, loadConfig } from './load.ts';
 
 const schema = composeConfig({
   theme: z.string().default('dark').describe('Colours of the output').meta({ from: 'trusted-project' }),

@@ -2,13 +2,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { isCollection } from 'yaml';
 import type { z } from 'zod';
-import { writeAtomic } from './atomic-write.ts';
-import { openConfigFile, parseValue } from './config-file.ts';
-import { problemAt, readIssue } from './config-problem.ts';
-import { knownKeys, member, type Shape, shapeOf, unknownKeys } from './config-schema.ts';
-import { at, type Path } from './config-tree.ts';
-import { KernelError } from './errors.ts';
-import { didYouMean } from './near.ts';
+import { writeAtomic } from '../atomic-write.ts';
+import { openConfigFile, parseValue } from './file.ts';
+import { problemAt, readIssue } from './problem.ts';
+import { knownKeys, member, type Shape, shapeOf, unknownKeys } from './schema.ts';
+import { at, type Path } from './tree.ts';
+import { KernelError } from '../errors.ts';
+import { didYouMean } from '../near.ts';
 
 /**
  * Sets the dotted `key` to the value that `text` stands for, or removes it where `text` is undefined. The

@@ -1,10 +1,10 @@
 /** What the files, the environment and the command line say, each as one layer of the configuration. */
-import type { ConfigSources, Ignored } from './config.ts';
-import { type ConfigFile, configReader, parseValue } from './config-file.ts';
-import { type Origin, problemAt } from './config-problem.ts';
-import { admits, configKeys, knownKeys, marksMembers, member, type Shape, shapeOf, type TrustLevel, unknownKeys } from './config-schema.ts';
-import { at, isTree, merge, nest, type Path, type Tree } from './config-tree.ts';
-import { nearest } from './near.ts';
+import type { ConfigSources, Ignored } from './load.ts';
+import { type ConfigFile, configReader, parseValue } from './file.ts';
+import { type Origin, problemAt } from './problem.ts';
+import { admits, configKeys, knownKeys, marksMembers, member, type Shape, shapeOf, type TrustLevel, unknownKeys } from './schema.ts';
+import { at, isTree, merge, nest, type Path, type Tree } from './tree.ts';
+import { nearest } from '../near.ts';
 
 export interface Layer {
   readonly tree: Tree;

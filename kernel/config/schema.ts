@@ -1,8 +1,8 @@
 /** The schema of the configuration, read as JSON Schema: which keys there are, and who may set them. */
 import { z } from 'zod';
-import { isTree, type Path } from './config-tree.ts';
-import { KernelError } from './errors.ts';
-import { didYouMean } from './near.ts';
+import { isTree, type Path } from './tree.ts';
+import { KernelError } from '../errors.ts';
+import { didYouMean } from '../near.ts';
 
 /** Who may set a key: only the person, also a project they trust, or any project. Unmarked keys are `user`. */
 export type TrustLevel = 'user' | 'trusted-project' | 'any';

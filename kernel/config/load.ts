@@ -1,9 +1,9 @@
 /** The configuration: flags › environment › project file › global file › defaults. */
 import { statSync } from 'node:fs';
 import type { z } from 'zod';
-import { invalidAt, type Origin } from './config-problem.ts';
-import { at, merge, type Path, type Tree } from './config-tree.ts';
-import { type Frozen, freezeJson } from './json.ts';
+import { invalidAt, type Origin } from './problem.ts';
+import { at, merge, type Path, type Tree } from './tree.ts';
+import { type Frozen, freezeJson } from '../json.ts';
 
 export interface ConfigSources<Schema extends z.ZodObject = z.ZodObject> {
   /** Made by `composeConfig`. */
@@ -52,7 +52,7 @@ export async function loadConfig<Schema extends z.ZodObject>(sources: ConfigSour
   const variables = Object.keys(env).filter((name) => name.startsWith('AGENT_') && name !== 'AGENT_HOME' && !reserved.includes(name));
   // The YAML parser costs more than the rest of the kernel: it is imported where there is something to parse.
   const isSilent = files.length + variables.length + Object.keys(flags).length === 0;
-  const layers = isSilent ? [] : (await import('./config-layers.ts')).readLayers(sources, files, variables);
+  const layers = isSilent ? [] : (await import('./layers.ts')).readLayers(sources, files, variables);
   const merged = layers.reduceRight<Tree>((below, layer) => merge(below, layer.tree), {});
   const explain = (path: Path): Explained[] =>
     layers.flatMap((layer) => {
