@@ -1,21 +1,20 @@
 /** `agent plugin add` */
 import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { type Command, type CommandIO, command, configControl, kernelControl, oneLine, type PluginContext, type PluginInfo } from 'newt-agent';
+import { join, resolve } from 'node:path';
+import { type Command, type CommandIO, command, configControl, type KernelControl, kernelControl, oneLine, type PluginContext, type PluginInfo } from 'newt-agent';
 import { digestPlugin } from '../kernel/digest.ts';
 import { discoverPlugin } from '../kernel/discover.ts';
 import type { Candidate } from '../kernel/lifecycle.ts';
-import { homePaths, realPath } from '../kernel/paths.ts';
+import { realPath } from '../kernel/paths.ts';
+import { engineProblem } from '../kernel/resolve.ts';
 import { describeCapabilities } from './capabilities.ts';
 import { factLines, shortPath } from './layout.ts';
-import { type LockEntries, type LockEntry, lockFile, readLock, updateLock } from './lock.ts';
+import { beyondAgreement, type LockEntries, type LockEntry, lockFile, readLock, updateLock } from './lock.ts';
 import { Refused, refuse, reporting } from './report.ts';
 
 interface Proposal {
   readonly id: string;
   readonly entry: LockEntry;
-  /** False where no manifest states the capabilities before the code runs. */
-  readonly stated: boolean;
 }
 
 export function addCommand(p: PluginContext): Command {
@@ -28,18 +27,18 @@ export function addCommand(p: PluginContext): Command {
     ],
     examples: ['agent plugin add ./my-plugin', 'agent plugin add ~/src/my-plugin --yes'],
     run: reporting(async ({ arguments: { folder }, options }, { io, signal }) => {
-      const file = lockFile(homePaths(process.env));
-      const plugins = p.use(kernelControl).plugins();
-      const proposal = propose(pluginAt(String(folder)), new Date(p.now()).toISOString());
-      const { id, entry } = proposal;
+      const control = p.use(kernelControl);
+      const file = lockFile(control.paths);
+      const plugins = control.plugins();
+      const { id, entry: found } = propose(pluginAt(String(folder), control), new Date(p.now()).toISOString());
       const before = readLock(file);
-      refuseTaken(id, entry, plugins, before);
+      refuseTaken(id, found, plugins, before);
       const known = before[id];
-      const isSame = known?.contentDigest === entry.contentDigest;
-      const isAgreed = known !== undefined && entry.capabilities.every((capability) => known.capabilities.includes(capability));
+      const asked = known ? beyondAgreement(known.capabilities, found.capabilities) : found.capabilities;
+      const isAgreed = known !== undefined && asked?.length === 0;
 
       if (!isAgreed) {
-        describe(proposal, known, io);
+        describe(id, found, known !== undefined, asked, io);
         const answer = options['yes'] ? true : await io.confirm(known ? `Agree to this for ${id}?` : `Add ${id}?`, signal);
         if (answer === undefined) return refuse(io, `nobody can be asked whether to add ${id}`, '--yes adds it without asking');
         if (!answer) {
@@ -47,14 +46,15 @@ export function addCommand(p: PluginContext): Command {
           return 1;
         }
       }
+      const entry = isAgreed ? { ...found, addedAt: known.addedAt } : found;
       // Somebody may have added another plugin of this id while the question stood.
       await updateLock(file, (entries) => {
         refuseTaken(id, entry, plugins, entries);
-        return { ...withoutPath(entries, entry.path), [id]: isAgreed ? { ...entry, addedAt: known.addedAt } : entry };
+        return { ...withoutPath(entries, entry.path), [id]: entry };
       });
 
       if (options['json']) io.json({ id, ...entry });
-      else io.print(`${io.style.green(!known ? 'Added' : isSame ? 'Unchanged' : 'Updated')} ${id} ${oneLine(entry.version, 40)} ${io.style.dim(`(${shortPath(entry.path)})`)}`);
+      else io.print(`${io.style.green(!known ? 'Added' : known.contentDigest === entry.contentDigest ? 'Unchanged' : 'Updated')} ${id} ${oneLine(entry.version, 40)} ${io.style.dim(`(${shortPath(entry.path)})`)}`);
       for (const line of outlook(id, plugins, p.use(configControl).config.get('plugins.disabled'))) io.say(line);
       return 0;
     }),
@@ -62,22 +62,25 @@ export function addCommand(p: PluginContext): Command {
 }
 
 /** The plugin in a folder. @throws Refused when there is none that could run */
-function pluginAt(given: string): Candidate {
+function pluginAt(given: string, { paths, version }: KernelControl): Candidate {
   const path = realPath(resolve(given));
   if (given === '' || path === undefined) throw new Refused(`${given || "''"} does not exist`, 'give the path of a plugin folder');
   const shown = shortPath(path);
   if (!statSync(path).isDirectory()) {
-    throw new Refused(`${shown} is a file, and only folders can be added`, `a plugin of one file runs as soon as it lies in ${shortPath(homePaths(process.env).config)}/plugins`);
+    throw new Refused(`${shown} is a file, and only folders can be added`, `a plugin of one file runs as soon as it lies in ${shortPath(join(paths.config, 'plugins'))}`);
   }
   const candidate = discoverPlugin('npm', path);
   if (!candidate) throw new Refused(`${shown} holds no plugin: neither a package.json with an "agent" part nor an index.ts or index.js`, 'see plugin-template for one that works');
   if (candidate.problem) throw new Refused(candidate.problem.reason, candidate.problem.hint);
+  const unfit = engineProblem(candidate.manifest, version);
+  if (unfit !== undefined) throw new Refused(`${candidate.manifest.id} ${unfit}`);
   return candidate;
 }
 
 function propose({ path, entry, manifest, bare }: Candidate, addedAt: string): Proposal {
   const { id, version, capabilities } = manifest;
-  return { id, stated: !bare, entry: { source: 'link', path, version, contentDigest: digestPlugin(entry, bare ? undefined : path), capabilities, addedAt } };
+  const contentDigest = digestPlugin(entry, bare ? undefined : path);
+  return { id, entry: { source: 'link', path, version, contentDigest, capabilities: bare ? null : capabilities, addedAt } };
 }
 
 function refuseTaken(id: string, { path }: LockEntry, plugins: readonly PluginInfo[], entries: LockEntries): void {
@@ -93,14 +96,13 @@ function withoutPath(entries: LockEntries, path: string): LockEntries {
   return Object.fromEntries(Object.entries(entries).filter(([, entry]) => entry.path !== path));
 }
 
-function describe({ id, entry, stated }: Proposal, known: LockEntry | undefined, io: CommandIO): void {
+function describe(id: string, entry: LockEntry, isKnown: boolean, asked: readonly string[] | null, io: CommandIO): void {
   const { style } = io;
-  const asked = entry.capabilities.filter((capability) => !known?.capabilities.includes(capability));
-  io.say(known ? `${style.bold(id)} now asks for more than you agreed to:` : `This links the plugin ${style.bold(id)} into your agent:`);
+  io.say(isKnown ? `${style.bold(id)} now asks for more than you agreed to:` : `This links the plugin ${style.bold(id)} into your agent:`);
   const facts: [string, string][] = [
     ['version', oneLine(entry.version, 40)],
     ['folder', shortPath(entry.path)],
-    [known ? 'also asks for' : 'asks for', stated ? describeCapabilities(asked) : 'not known before it runs: no package.json states it'],
+    [isKnown ? 'also asks for' : 'asks for', asked ? describeCapabilities(asked) : 'what its code says: no package.json states it'],
   ];
   for (const line of factLines(facts, style.dim)) io.say(line);
   io.say(style.dim('  A plugin runs with your rights: what it asks for is a declaration, not a sandbox.'));

@@ -14,7 +14,7 @@ const entrySchema = z.strictObject({
   path: z.string().refine(isAbsolute, 'must be an absolute path'),
   version: z.string(),
   contentDigest: z.string(),
-  capabilities: z.array(z.string()),
+  capabilities: z.array(z.string()).nullable(),
   addedAt: z.iso.datetime(),
 });
 
@@ -27,8 +27,8 @@ export interface LockEntry {
   readonly path: string;
   readonly version: string;
   readonly contentDigest: string;
-  /** What the person agreed to. */
-  readonly capabilities: readonly string[];
+  /** What the person agreed to; null where no manifest states it, and its code says it when it runs. */
+  readonly capabilities: readonly string[] | null;
   /** ISO time. */
   readonly addedAt: string;
 }
@@ -55,6 +55,12 @@ export function readLock(file: string): LockEntries {
     throw new KernelError('CONFIG_UNREADABLE', { file, problem: message }, { cause: error });
   }
   return parseLock(file, text);
+}
+
+/** What a plugin asks for beyond what the person agreed to; null when it no longer states what that is. */
+export function beyondAgreement(agreed: LockEntry['capabilities'], asked: LockEntry['capabilities']): readonly string[] | null {
+  if (agreed === null) return [];
+  return asked && asked.filter((capability) => !agreed.includes(capability));
 }
 
 /**
@@ -99,7 +105,7 @@ function printLock(entries: LockEntries): string {
   const plugins = Object.fromEntries(
     Object.entries(entries)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([id, { source, path, version: at, contentDigest, capabilities, addedAt }]) => [id, { source, path, version: at, contentDigest, capabilities: [...capabilities].sort(), addedAt }]),
+      .map(([id, { source, path, version: at, contentDigest, capabilities, addedAt }]) => [id, { source, path, version: at, contentDigest, capabilities: capabilities && [...capabilities].sort(), addedAt }]),
   );
   return `${JSON.stringify({ version, plugins }, null, 2)}\n`;
 }

@@ -1,6 +1,5 @@
 /** `agent plugin remove` */
 import { type Command, type CommandIO, command, type ConfigControl, configControl, kernelControl, type PluginContext, type PluginInfo } from 'newt-agent';
-import { homePaths } from '../kernel/paths.ts';
 import { shortPath } from './layout.ts';
 import { type LockEntry, lockFile, readLock, updateLock } from './lock.ts';
 import { refuse, reporting } from './report.ts';
@@ -13,8 +12,9 @@ export function removeCommand(p: PluginContext): Command {
     examples: ['agent plugin remove hello'],
     run: reporting(async ({ arguments: { id: given } }, { io }) => {
       const id = String(given);
-      const file = lockFile(homePaths(process.env));
-      const plugins = p.use(kernelControl).plugins();
+      const control = p.use(kernelControl);
+      const file = lockFile(control.paths);
+      const plugins = control.plugins();
       const key = keyOf(id, readLock(file), plugins);
       if (key === undefined) return notAdded(id, plugins, p.use(configControl), io);
       let removed: LockEntry | undefined;

@@ -8,8 +8,8 @@ const usageErrors: ReadonlySet<ErrorCode> = new Set(['CONFIG_INVALID', 'CONFIG_U
 
 /** Ends a command before it did anything, with the exit code 2. */
 export class Refused extends Error {
-  readonly hint: string;
-  constructor(problem: string, hint: string) {
+  readonly hint: string | undefined;
+  constructor(problem: string, hint?: string) {
     super(problem);
     this.hint = hint;
   }

@@ -7,6 +7,7 @@ import {
   faultCause,
   faultLine,
   isKernelError,
+  isOperational,
   type Item,
   type KernelControl,
   type LanguageModelV4,
@@ -173,7 +174,8 @@ export async function openSession(host: SessionHost, options: SessionOptions): P
   const failed = (error: unknown, signal: AbortSignal): RunResult => {
     const cancelled = signal.aborted;
     const fix = isKernelError(error) ? error.hint : detail(error, 'hint');
-    const text = cancelled ? 'cancelled' : `${describeCause(error)}${typeof fix === 'string' && fix ? `. ${fix}` : ''}`;
+    const cause = isOperational(error) ? error.message : describeError(error);
+    const text = cancelled ? 'cancelled' : typeof fix === 'string' && fix && !cause.includes(fix) ? `${cause}. ${fix}` : cause;
     const code = cancelled ? 130 : isConfiguration(error) ? 2 : 1;
     try {
       return stop(cancelled ? 'cancelled' : 'error', code, text);
@@ -214,11 +216,6 @@ function uniqueIds(calls: Answer['calls']): Answer['calls'] {
     seen.add(id);
     return { ...call, id };
   });
-}
-
-function describeCause(error: unknown): string {
-  const text = describeError(error);
-  return text.replace(/^OperationalError: /, '');
 }
 
 /** Failures the person mends by changing what the agent was told: a key, a name, an address. */

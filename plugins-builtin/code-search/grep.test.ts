@@ -10,7 +10,7 @@ import { plant } from './tree.testing.ts';
 
 const searchPath = process.env['PATH'] ?? '';
 const hasRipgrep = (await findRipgrep(searchPath, '/nowhere')) !== undefined;
-const engines = [['built-in search', ''], ...(hasRipgrep ? [['ripgrep', searchPath]] : [])] as const;
+const engines: [name: string, path: string][] = [['built-in search', ''], ...(hasRipgrep ? [['ripgrep', searchPath] satisfies [string, string]] : [])];
 
 describe.each(engines)('%s', (_, path) => {
   const tool = grep(() => path);
@@ -32,7 +32,7 @@ describe.each(engines)('%s', (_, path) => {
   };
 
   test('answers path, line and text in path order', async () => {
-    expect(await search(tree, { pattern: 'find me$' })).toEqual(['.hidden/c.md:1: find me', 'b.ts:2: find me', 'b/seen.log:1: find me', 'src/a.ts:2: find me']);
+    expect(await search(tree, { pattern: 'find me$' })).toEqual(['.hidden/c.md:1: find me', 'b/seen.log:1: find me', 'b.ts:2: find me', 'src/a.ts:2: find me']);
   });
 
   test('ignores case, by option and in the pattern', async () => {
@@ -91,6 +91,10 @@ describe.each(engines)('%s', (_, path) => {
 
   test('a pattern is no option, and no option is a pattern', async () => {
     expect(await search({ 'a.txt': '--files\n' }, { pattern: '--files' })).toEqual(['a.txt:1: --files']);
+  });
+
+  test('looks ahead', async () => {
+    expect(await search(tree, { pattern: 'find(?= me)', path: 'src' })).toEqual(['src/a.ts:2: find me']);
   });
 
   test('binary files are left out, other encodings are read', async () => {

@@ -78,7 +78,8 @@ export async function searchWithRipgrep(program: string, query: SearchQuery, ski
 }
 
 function baseOptions({ ignoreCase }: SearchQuery): string[] {
-  const options = ['--no-config', '--json', '--max-filesize', `${maxFileBytes}`];
+  // `auto`: look-around and back-references, which only its second engine knows, work as in the built-in search.
+  const options = ['--no-config', '--json', '--crlf', '--engine', 'auto', '--max-filesize', `${maxFileBytes}`];
   return ignoreCase ? [...options, '--ignore-case'] : options;
 }
 

@@ -51,8 +51,8 @@ export function searchLoop(
   function readText(path: string): { readonly text?: string; readonly isTooLarge?: boolean } {
     let descriptor: number | undefined;
     try {
-      // Whatever has taken the file's place since it was listed, opening it must not block.
-      descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+      // Whatever has taken the file's place since it was listed: a link must not lead out, a pipe must not block.
+      descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
       const stats = fstatSync(descriptor);
       if (!stats.isFile()) return {};
       if (stats.size > maxFileBytes) return { isTooLarge: true };

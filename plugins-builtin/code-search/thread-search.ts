@@ -1,4 +1,5 @@
 /** The built-in search: the walk here, reading and matching in a worker. */
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { OperationalError } from 'newt-agent';
@@ -75,27 +76,26 @@ function startThread(start: Omit<SearchStart, 'progress'>, patience: number, sig
   });
   return {
     stop: () => worker.terminate(),
-    search: (batch) =>
-      new Promise((resolve, reject) => {
-        let seen = -1;
-        const watchdog = setInterval(() => {
-          const index = Atomics.load(current, 0);
-          if (index === seen) settle(() => reject(endless(batch.files[index] ?? '', patience)));
-          seen = index;
-        }, patience);
-        const settle = (outcome: () => void): void => {
-          clearInterval(watchdog);
-          signal.removeEventListener('abort', onAbort);
-          worker.removeAllListeners();
-          outcome();
-        };
-        const onAbort = (): void => settle(() => reject(signal.reason));
-        worker.once('message', (result: BatchResult) => settle(() => resolve(result)));
-        worker.once('error', (error) => settle(() => reject(new OperationalError(`The search stopped: ${error.message}.`))));
-        signal.addEventListener('abort', onAbort);
-        if (signal.aborted) onAbort();
-        else worker.postMessage(batch);
-      }),
+    async search(batch) {
+      const giveUp = new AbortController();
+      let seen = -1;
+      const watchdog = setInterval(() => {
+        const index = Atomics.load(current, 0);
+        if (index === seen) giveUp.abort(endless(batch.files[index] ?? '', patience));
+        seen = index;
+      }, patience);
+      try {
+        worker.postMessage(batch);
+        const [result] = (await once(worker, 'message', { signal: AbortSignal.any([signal, giveUp.signal]) })) as [BatchResult];
+        return result;
+      } catch (error) {
+        signal.throwIfAborted();
+        giveUp.signal.throwIfAborted();
+        throw new OperationalError(`The search stopped: ${error instanceof Error ? error.message : String(error)}.`);
+      } finally {
+        clearInterval(watchdog);
+      }
+    },
   };
 }
 

@@ -11,8 +11,8 @@ import { isMissing } from './file-failure.ts';
  */
 export async function openRegularFile(real: string, given: string): Promise<FileHandle> {
   requireRegular(await stat(real), given);
-  // The file may have been swapped for a pipe since: without O_NONBLOCK, opening that would wait for a writer.
-  const handle = await open(real, constants.O_RDONLY | constants.O_NONBLOCK);
+  // It may have been swapped since: for a pipe, the opening of which would wait for a writer, or for a link that leads out.
+  const handle = await open(real, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
   try {
     requireRegular(await handle.stat(), given);
     return handle;

@@ -24,6 +24,7 @@ function chooser({ config = {}, env = {}, listed, local }: World) {
     endpoints: endpointsOf(parsed, env),
     offer: ({ name }) => offered.push(name),
     listModels: async ({ name }) => (asked.push(name), listed),
+    hasProvider: async () => false,
     findLocalServer: async () => (asked.push('local'), local),
   });
   return { choose: async (wanted?: string): Promise<ModelChoice> => service.choose(wanted), offered, asked };

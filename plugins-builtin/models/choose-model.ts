@@ -12,6 +12,8 @@ export interface ChooserParts {
   /** Makes a provider of a server that nobody configured. Called once per name. */
   readonly offer: (endpoint: Endpoint) => void;
   readonly listModels: (endpoint: Endpoint) => Promise<readonly string[] | undefined>;
+  /** Whether a plugin brings a provider of this name. */
+  readonly hasProvider: (name: string) => Promise<boolean>;
   readonly findLocalServer: () => Promise<FoundServer | undefined>;
 }
 
@@ -33,11 +35,12 @@ export function createModelChooser(parts: ChooserParts): ModelChooser {
     return endpoint;
   };
 
-  const named = (wanted: string): ModelChoice => {
+  const named = async (wanted: string): Promise<ModelChoice> => {
     const slash = wanted.indexOf('/');
     const [first, rest] = slash < 0 ? ['', wanted] : [wanted.slice(0, slash), wanted.slice(slash + 1)];
     const known = rest ? endpoints.get(first) : undefined;
     if (known) return choice(known, rest);
+    if (rest && (await parts.hasProvider(first))) return { provider: first, id: rest, name: wanted, temperature: config.temperature, maxTokens: config.max_tokens };
     const fromEnvironment = endpoints.get(environmentEndpoint);
     if (fromEnvironment) return choice(fromEnvironment, wanted);
     const local = rest ? localServers.find(({ name }) => name === first) : undefined;

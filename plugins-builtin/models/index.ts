@@ -27,6 +27,10 @@ export default definePlugin(manifest, (p) => {
       endpoints,
       offer: (endpoint) => p.contribute('providers', endpoint.name, provider(endpoint)),
       listModels: (endpoint) => listModels(endpoint, fetch, listDeadline),
+      hasProvider: async (name) => {
+        await p.activate(`provider:${name}`);
+        return p.items('providers').has(name);
+      },
       findLocalServer: () => findLocalServer(fetch),
     }),
   );

@@ -60,11 +60,11 @@ describe('large output', () => {
     const { text } = await place.run({ command: 'seq 1 40000' });
     const whole = Array.from({ length: 40_000 }, (_, index) => `${index + 1}\n`).join('');
     expect(text.startsWith('1\n2\n3\n')).toBe(true);
-    expect(text).toMatch(/\n39999\n40000\n\(full output: .+, 228894 bytes\)\n\(exit code 0/);
+    expect(text).toMatch(/\n39999\n40000\n\[full output: .+, 228894 bytes\]\n\(exit code 0/);
     expect(Buffer.byteLength(text)).toBeLessThan(51_000);
 
     const [, omitted] = /\n\[… (\d+) bytes not shown …\]\n/.exec(text) ?? [];
-    const shown = text.replace(/\n\[….+\]\n/, '').replace(/\(full[^]+$/, '').trimEnd();
+    const shown = text.replace(/\n\[….+\]\n/, '').replace(/\[full[^]+$/, '').trimEnd();
     expect(Number(omitted) + Buffer.byteLength(shown) + 1).toBe(whole.length);
 
     const file = /full output: (.+),/.exec(text)?.[1] ?? '';
@@ -118,7 +118,7 @@ describe('the file', () => {
   it('that cannot be written is told, not thrown', async () => {
     writeFileSync(place.session.spillFolder, 'in the way');
     const { text, isError } = await place.run({ command: 'seq 1 20000' });
-    expect(text).toMatch(/\n20000\n\(full output: .+, not all of 108894 bytes: E\w+: .+\)\n\(exit code 0/);
+    expect(text).toMatch(/\n20000\n\[full output: .+, not all of 108894 bytes: E\w+: .+\]\n\(exit code 0/);
     expect(isError).toBe(false);
   });
 });

@@ -7,6 +7,8 @@
 const secretName = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL/i;
 /** The agent's own configuration; a nested agent would otherwise obey its parent's. */
 const agentName = /^AGENT_/i;
+/** Would be stale, or would overrule `NO_COLOR`. */
+const unwanted = new Set(['OLDPWD', 'FORCE_COLOR', 'CLICOLOR_FORCE']);
 
 /** Editors succeed without a change, pagers print, questions fail: there is no person at the other end. */
 const unattended = {
@@ -24,6 +26,6 @@ const unattended = {
 
 /** @param cwd the folder the command runs in; an inherited `PWD` may name another. */
 export function childEnvironment(cwd: string, parent: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
-  const inherited = Object.entries(parent).filter(([name]) => name !== 'OLDPWD' && !secretName.test(name) && !agentName.test(name));
+  const inherited = Object.entries(parent).filter(([name]) => !unwanted.has(name) && !secretName.test(name) && !agentName.test(name));
   return { ...Object.fromEntries(inherited), ...unattended, PWD: cwd };
 }

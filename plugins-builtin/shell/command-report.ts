@@ -12,10 +12,11 @@ import type { LeftBehind, ProcessEnd } from './run-process.ts';
 export function commandReport(end: ProcessEnd, output: CapturedOutput, limit: number, note: string | undefined): ToolResult {
   const text = output.text.trimEnd();
   const lines = [
-    note && `(${note})`,
+    note && `[${note}]`,
     text,
-    end.left && leftBehindLine(end.left, end.group, output),
+    end.left && leftBehindLine(end.left, end.group),
     output.file && fileLine(output),
+    end.stopped === 'limit' && limitHint,
     lastLine(end, text === '', limit),
   ];
   return {
@@ -25,30 +26,31 @@ export function commandReport(end: ProcessEnd, output: CapturedOutput, limit: nu
   };
 }
 
+const limitHint =
+  '[if it waited for an answer: there is no terminal, and its input is empty; if it needs longer, pass `timeout`, or start it in the background with its output in a file]';
+
 function lastLine({ exitCode, signal, ms, stopped }: ProcessEnd, silent: boolean, limit: number): string {
   const seconds = `${(ms / 1_000).toFixed(1)} s`;
   const start = silent ? '(no output, ' : '(';
   if (stopped === 'cancel') return `${start}cancelled, ${seconds})`;
-  if (stopped === 'limit') {
-    return (
-      `${start}timed out after ${limit} s and was killed)\n` +
-      'If it waited for an answer: there is no terminal, and its input is empty. If it needs longer, pass `timeout`, ' +
-      'or let it run in the background with `command >file 2>&1 &`.'
-    );
-  }
+  if (stopped === 'limit') return `${start}timed out after ${limit} s and was killed)`;
   return signal ? `${start}killed by ${signal}, ${seconds})` : `${start}exit code ${exitCode}, ${seconds})`;
 }
 
-function leftBehindLine({ inGroup, processes }: LeftBehind, group: number, output: CapturedOutput): string {
-  const pids = processes.map(({ pid }) => pid).join(', ');
-  const known = pids && `pid ${pids}; `;
+function leftBehindLine({ inGroup, holdsOutput, processes }: LeftBehind, group: number): string {
   const groups = [...new Set([...(inGroup ? [group] : []), ...processes.map((entry) => entry.group)])];
-  const stop = groups.length > 0 ? `stop: kill -TERM ${groups.map((one) => `-${one}`).join(' ')}; ` : '';
-  const what = inGroup ? 'a process of this command still runs' : 'a process outside the group of this command still runs and holds its output';
-  return `(${what} (${known}${stop}${output.file ? 'further output: the file below; ' : ''}it ends with the session))`;
+  const who = inGroup ? 'a process of this command still runs' : 'a process outside the group of this command still runs and holds its output';
+  const pids = processes.length > 0 ? ` (pid ${processes.map(({ pid }) => pid).join(', ')})` : '';
+  const parts = [
+    who + pids,
+    groups.length > 0 && `stop it with: kill -TERM ${groups.map((one) => `-${one}`).join(' ')}`,
+    holdsOutput && 'its further output goes to the file below',
+    groups.length > 0 && 'it ends with the session',
+  ];
+  return `[${parts.filter(Boolean).join('; ')}]`;
 }
 
 function fileLine({ file, bytes }: CapturedOutput): string {
   if (!file) return '';
-  return file.gap ? `(full output: ${file.path}, not all of ${bytes} bytes: ${file.gap})` : `(full output: ${file.path}, ${bytes} bytes)`;
+  return file.gap ? `[full output: ${file.path}, not all of ${bytes} bytes: ${file.gap}]` : `[full output: ${file.path}, ${bytes} bytes]`;
 }

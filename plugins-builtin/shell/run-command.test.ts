@@ -119,7 +119,7 @@ describe('the working folder', () => {
     await place.run({ command: `rm -r ${place.session.cwd}` });
     const { text, isError } = await place.run({ command: 'pwd' });
     expect(text).toContain(`the workspace folder ${place.session.cwd} no longer exists; ran in ${place.root} instead`);
-    expect(text).toContain(`)\n${place.root}\n`);
+    expect(text).toContain(`]\n${place.root}\n`);
     expect(isError).toBe(false);
     expect((await place.run({ command: 'cd / && pwd' })).text).toContain('\n/\n');
   });

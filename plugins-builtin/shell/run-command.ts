@@ -26,7 +26,7 @@ export function runCommandTool({ timeout: configured, allowExec, groups, shell =
   return tool({
     description:
       `Run a ${shell.name} command in a new shell in the workspace folder. No terminal, empty stdin: use flags instead of prompts and editors. ` +
-      'Servers: `command >file 2>&1 &`.',
+      'Start servers in the background with their output in a file.',
     input: z.object({
       command: z.string(),
       timeout: z.number().positive().max(longestTimeout).optional().describe(`seconds, default ${usual}`),

@@ -40,7 +40,7 @@ describe('a process left in the background', () => {
 
   it('can be stopped by the command the result gives', async () => {
     const { text } = await place.run({ command: 'sleep 25 & echo up' });
-    const stop = /stop: (kill -TERM [-\d ]+)/.exec(text)?.[1];
+    const stop = /stop it with: (kill -TERM [-\d ]+);/.exec(text)?.[1];
     await place.run({ command: stop });
     await until(() => place.processes().length === 0);
   });
@@ -79,8 +79,7 @@ describe('a process left in the background', () => {
 describe('the time limit', () => {
   it('ends the command and keeps its output', async () => {
     const { text, isError, took } = await place.run({ command: 'echo before; sleep 25; echo after', timeout: 0.3 });
-    expect(text).toMatch(/^before\n\(timed out after 0.3 s/);
-    expect(text).toContain('there is no terminal');
+    expect(text).toMatch(/^before\n\[if it waited .+\]\n\(timed out after 0.3 s and was killed\)$/);
     expect(isError).toBe(true);
     expect(took).toBeLessThan(1_500);
     expect(place.processes()).toEqual([]);
@@ -88,7 +87,7 @@ describe('the time limit', () => {
 
   it('kills what ignores SIGTERM', async () => {
     const { text, took } = await place.run({ command: 'trap "" TERM; echo stubborn; sleep 25; sleep 25', timeout: 0.2 });
-    expect(text).toMatch(/^stubborn\n\(timed out/);
+    expect(text).toMatch(/^stubborn\n[^]*\(timed out/);
     expect(took).toBeGreaterThan(2_000);
     expect(took).toBeLessThan(4_000);
     expect(place.processes()).toEqual([]);

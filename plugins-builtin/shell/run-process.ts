@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { StreamName } from './captured-output.ts';
+import { followOutput, quiet } from './output-grace.ts';
 import { endGroups, isGroupAlive } from './process-group.ts';
 import { groupMembers, holdersOf, outputEnds, type ProcessEntry } from './process-table.ts';
 
@@ -122,64 +123,10 @@ async function firstOf(exit: Promise<Exit>, { limit, signal }: ProcessOptions, s
     if (typeof first === 'object') return { stopped: undefined, end: first };
     await stop();
     // A process in uninterruptible sleep survives SIGKILL until its disk answers.
-    const end = await Promise.race([exit, delay(afterKill, { exitCode: null, signal: null })]);
+    const end = await Promise.race([exit, delay(afterKill, { exitCode: null, signal: null }, { ref: false })]);
     return { stopped: first, end };
   } finally {
     clearTimeout(timer);
     listening.abort();
   }
-}
-
-const quiet = 100;
-const longestQuiet = 1_000;
-
-interface Output {
-  /** Resolves once the output closed, paused for 100 ms, or went on for 1 s; true when it closed. */
-  settled(): Promise<boolean>;
-}
-
-function followOutput(child: ChildProcess, { onOutput, onClose }: ProcessOptions): Output {
-  let closed = false;
-  let changed = (): void => undefined;
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name]?.on('data', (bytes: Buffer) => {
-      onOutput(name, bytes);
-      changed();
-    });
-    // A pipe that breaks has ended; what it brought so far is the output.
-    child[name]?.on('error', () => undefined);
-  }
-  child.once('close', () => {
-    closed = true;
-    onClose();
-    changed();
-  });
-
-  return {
-    async settled() {
-      if (!closed) {
-        await new Promise<void>((resolve) => {
-          const done = (): void => {
-            clearTimeout(longest);
-            clearTimeout(pause);
-            resolve();
-          };
-          const longest = setTimeout(done, longestQuiet);
-          const pause = setTimeout(done, quiet);
-          changed = () => {
-            if (closed) done();
-            else pause.refresh();
-          };
-        });
-      }
-      changed = () => undefined;
-      if (!closed) keepDraining(child);
-      return closed;
-    },
-  };
-}
-
-/** Reads on, so that a server left behind does not die of a broken pipe, but without keeping the agent alive for it. */
-function keepDraining(child: ChildProcess): void {
-  for (const stream of [child.stdout, child.stderr]) if (stream instanceof Socket) stream.unref();
 }

@@ -4,4 +4,5 @@ export * from './events.ts';
 export * from './hooks.ts';
 export * from './providers.ts';
 export * from './sessions.ts';
+export * from './text.ts';
 export * from './tools.ts';

@@ -1,0 +1,120 @@
+/** Text of models, tools and plugins as a terminal may show it: harmless, measured, in columns. */
+import { stripVTControlCharacters } from 'node:util';
+
+/** ECMA-48: CSI sequences; strings (OSC, DCS, SOS, PM, APC) up to BEL or ST, within a line; then the short forms. */
+// eslint-disable-next-line no-control-regex -- control characters are what is being removed
+const controlSequence = /(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\n\u0080-\u009f]*(?:\u0007|\u001b\\|\u009c)|\u001b[ -/]*[0-~]/g;
+/** What is left of the C0 and C1 controls, and the characters that reorder the text around them. */
+// eslint-disable-next-line no-control-regex -- as above
+const control = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+/** A sequence, a line end or a surrogate pair that the next piece may complete. */
+// eslint-disable-next-line no-control-regex -- as above
+const unfinished = /(?:(?:\u001b\[|\u009b)[0-?]*[ -/]*|(?:\u001b[\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u001b\n\u0080-\u009f]*\u001b?|\u001b[ -/]*|\r|[\ud800-\udbff])$/;
+const longestSequence = 4_096;
+
+/** The text without anything that could steer a terminal or reorder its characters; newlines and tabs stay. */
+export function printable(text: string): string {
+  return text.replace(controlSequence, '').replace(control, '');
+}
+
+export interface PrintableStream {
+  /** What of the text so far is safe to show. */
+  push(text: string): string;
+  /** What was held back for a continuation that never came. */
+  end(): string;
+}
+
+/** {@link printable} for text that comes in pieces: a sequence split over them does not get through. */
+export function createPrintableStream(): PrintableStream {
+  let held = '';
+  return {
+    push(text) {
+      const joined = held + text;
+      const start = unfinished.exec(joined)?.index ?? joined.length;
+      // Beyond any real sequence it is text that only began like one.
+      const end = joined.length - start > longestSequence ? joined.length : start;
+      held = joined.slice(end);
+      return printable(joined.slice(0, end));
+    },
+    end() {
+      const rest = printable(held);
+      held = '';
+      return rest;
+    },
+  };
+}
+
+const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+const narrow = /^[\u0020-\u007e]*$/;
+const wide =
+  /^(?:\p{Emoji_Presentation}|.\ufe0f|[\u1100-\u115f\u2e80-\u303e\u3041-\u4dbf\u4e00-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1b000}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}])/u;
+const invisible = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]+$/u;
+
+/** Terminal columns of a line, as UAX #11 and the emoji presentation have it; styling counts for nothing. */
+export function displayWidth(text: string): number {
+  const plain = text.includes('\u001b') ? stripVTControlCharacters(text) : text;
+  if (narrow.test(plain)) return plain.length;
+  let width = 0;
+  for (const { segment } of graphemes.segment(plain)) width += graphemeWidth(segment);
+  return width;
+}
+
+/** A line of plain text cut to `width` columns, with an ellipsis where something was cut. */
+export function truncate(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text;
+  let cut = '';
+  let left = width - 1;
+  for (const { segment } of graphemes.segment(text)) {
+    left -= graphemeWidth(segment);
+    if (left < 0) break;
+    cut += segment;
+  }
+  return width > 0 ? `${cut}…` : '';
+}
+
+function graphemeWidth(grapheme: string): number {
+  return wide.test(grapheme) ? 2 : invisible.test(grapheme) ? 0 : 1;
+}
+
+export interface Column {
+  readonly title: string;
+  /** Applied to a cell after it was cut and before it is padded. */
+  readonly style?: (cell: string) => string;
+}
+
+export interface TableLayout {
+  /** Columns of the terminal; the widest cells are cut to fit. Default: nothing is cut. */
+  readonly width?: number;
+  readonly titleStyle?: (title: string) => string;
+}
+
+const gap = 2;
+const narrowestColumn = 8;
+
+/** Rows of plain text as aligned columns under their titles. */
+export function table(rows: readonly (readonly string[])[], columns: readonly Column[], { width = Infinity, titleStyle = (title) => title }: TableLayout = {}): string {
+  const cells = rows.map((row) => columns.map((_, index) => printable(row[index] ?? '').replace(/\s+/g, ' ').trim()));
+  const natural = columns.map(({ title }, index) => Math.max(displayWidth(title), ...cells.map((row) => displayWidth(row[index] ?? ''))));
+  const widths = fit(natural, width - gap * (columns.length - 1));
+  const line = (row: readonly string[], styleOf: (index: number) => ((cell: string) => string) | undefined): string =>
+    row
+      .map((cell, index) => {
+        const room = widths[index] ?? 0;
+        const shown = truncate(cell, room);
+        return (styleOf(index)?.(shown) ?? shown) + (index === row.length - 1 ? '' : ' '.repeat(room - displayWidth(shown)));
+      })
+      .join(' '.repeat(gap))
+      .trimEnd();
+  return [line(columns.map(({ title }) => title), () => titleStyle), ...cells.map((row) => line(row, (index) => columns[index]?.style))].join('\n');
+}
+
+/** Widths that add up to `room` at most, taken from the widest; nothing gets unreadably narrow. */
+function fit(natural: readonly number[], room: number): number[] {
+  const widths = [...natural];
+  for (let excess = widths.reduce((sum, one) => sum + one, 0) - room; excess > 0; excess -= 1) {
+    const widest = Math.max(...widths);
+    if (widest <= narrowestColumn) break;
+    widths[widths.lastIndexOf(widest)] = widest - 1;
+  }
+  return widths;
+}
