@@ -31,6 +31,9 @@ export class HookPoint {
   readonly #host: GuardHost;
   readonly #absent: AbsentGuards;
   #taps: readonly TapEntry[] = [];
+  #isTapped = false;
+  /** Answers a call that nobody taps; undefined where that is the payload itself. */
+  readonly #empty: (() => unknown) | undefined;
   #sync: SyncForm | undefined;
   #async: AsyncForm | undefined;
   #order: { sorted: readonly TapEntry[]; faults: readonly OrderFault[] } = { sorted: [], faults: [] };
@@ -39,6 +42,7 @@ export class HookPoint {
     this.spec = spec;
     this.#host = host;
     this.#absent = absent;
+    this.#empty = spec.kind === 'waterfall' ? undefined : spec.kind === 'gate' ? () => this.#verdict(undefined) : () => undefined;
   }
 
   /** The taps in the order they run, each with its reasons. */
@@ -71,9 +75,9 @@ export class HookPoint {
    * @returns the value for a synchronous hook, else a promise or, where nobody taps, the value itself
    */
   call(payload: unknown, signal?: AbortSignal): unknown {
+    if (!this.#isTapped) return this.#empty ? this.#empty() : payload;
     if (this.#sync) return this.#callSync(this.#sync, payload);
-    if (this.#async) return this.#callAsync(this.#async, payload, signal);
-    return this.spec.kind === 'gate' ? this.#verdict(undefined) : this.spec.kind === 'waterfall' ? payload : undefined;
+    return this.#async ? this.#callAsync(this.#async, payload, signal) : undefined;
   }
 
   #callSync(form: SyncForm, payload: unknown): unknown {
@@ -102,7 +106,8 @@ export class HookPoint {
     this.#taps = taps;
     this.#order = sortTaps(this.spec.name, taps);
     this.#sync = this.#async = undefined;
-    if (taps.length === 0) return;
+    this.#isTapped = taps.length > 0;
+    if (!this.#isTapped) return;
     if (this.spec.mode === 'sync') {
       const form = syncHook(this.spec.kind);
       for (const { slot } of this.#order.sorted) form.tap(slot.key, guardSync(this.#host, slot, this.spec));

@@ -11,6 +11,7 @@ export interface SlotOwner {
 }
 
 // Arity is fixed at two so that the guard needs no rest arguments; see heal/guard.ts.
+// It is called without a receiver, or with the item it belongs to: never with the slot.
 export type SlotFunction = (this: unknown, first: unknown, second: unknown) => unknown;
 
 /** What the supervisor does with what the guard sees. */

@@ -36,13 +36,15 @@ export type AsyncGuard = (payload: unknown, run: HookRun, done: Done) => void;
 /** Guard of a tap of a synchronous hook. */
 export function guardSync(host: GuardHost, slot: Slot, spec: HookSpec): SyncGuard {
   const { provenance } = host;
-  const call = new SlotCall(slot.owner.log);
+  const { owner } = slot;
+  const call = new SlotCall(owner.log);
   if (spec.kind === 'series') {
     return (payload, run) => {
       if (!slot.open) return void skip(spec, slot.closedBy, payload, run);
-      provenance.current = slot.owner;
+      const { fn } = slot;
+      provenance.current = owner;
       try {
-        const answer = slot.fn(payload, call);
+        const answer = fn(payload, call);
         if (answer !== undefined) refuseThenable(slot, answer);
         if (slot.watched) slot.observer.clean(slot);
       } catch (error) {
@@ -52,9 +54,10 @@ export function guardSync(host: GuardHost, slot: Slot, spec: HookSpec): SyncGuar
   }
   return (payload, run) => {
     if (!slot.open) return skip(spec, slot.closedBy, payload, run);
-    provenance.current = slot.owner;
+    const { fn } = slot;
+    provenance.current = owner;
     try {
-      const answer = slot.fn(payload, call);
+      const answer = fn(payload, call);
       refuseThenable(slot, answer);
       return accept(spec, slot, answer, payload, run);
     } catch (error) {
@@ -69,23 +72,31 @@ export function guardSync(host: GuardHost, slot: Slot, spec: HookSpec): SyncGuar
  */
 export function guardAsync(host: GuardHost, slot: Slot, spec: HookSpec): AsyncGuard {
   const { provenance, sweeper } = host;
+  const tells = spec.kind === 'series' || spec.kind === 'parallel';
+  const { owner } = slot;
+  const { log } = owner;
   return (payload, run, done) => {
     if (!slot.open) return passOver(spec, slot.closedBy, payload, run, done);
     const outer = provenance.current;
-    const call = new SlotCall(slot.owner.log, run.signal);
+    const call = new SlotCall(log, run.signal);
+    const { fn } = slot;
     let frame: Frame | undefined;
     let answer: unknown;
     let value: unknown;
     let fault: Fault | null | undefined;
     let pending = false;
-    provenance.current = slot.owner;
+    provenance.current = owner;
     try {
       if (slot.async) {
-        frame = provenance.newFrame(slot.owner);
-        answer = provenance.enter(frame, slot.fn, undefined, payload, call);
-      } else answer = slot.fn(payload, call);
-      pending = isThenable(answer);
-      if (!pending) value = accept(spec, slot, answer, payload, run);
+        frame = provenance.newFrame(owner);
+        answer = provenance.enter(frame, fn, undefined, payload, call);
+      } else answer = fn(payload, call);
+      if (answer === undefined && tells) {
+        if (slot.watched) slot.observer.clean(slot);
+      } else {
+        pending = isThenable(answer);
+        if (!pending) value = accept(spec, slot, answer, payload, run);
+      }
     } catch (error) {
       fault = failed(slot, 'threw', error);
     }
@@ -93,16 +104,32 @@ export function guardAsync(host: GuardHost, slot: Slot, spec: HookSpec): AsyncGu
     if (fault !== undefined) return passOver(spec, fault, payload, run, done);
     if (!pending) return done(null, value);
     slot.async = true;
-    settle(sweeper, slot, answer as PromiseLike<unknown>, spec.deadline, call, frame, (late, settled) => {
-      if (late !== undefined) return passOver(spec, late, payload, run, done);
-      try {
-        value = accept(spec, slot, settled, payload, run);
-      } catch (error) {
-        return passOver(spec, failed(slot, 'threw', error), payload, run, done);
-      }
-      done(null, value);
-    });
+    awaitTap(sweeper, slot, spec, answer as PromiseLike<unknown>, call, frame, payload, run, done);
   };
+}
+
+// Apart from the guard, whose calls would otherwise all pay for the variables this closure holds.
+function awaitTap(
+  sweeper: Sweeper,
+  slot: Slot,
+  spec: HookSpec,
+  answer: PromiseLike<unknown>,
+  call: SlotCall,
+  frame: Frame | undefined,
+  payload: unknown,
+  run: HookRun,
+  done: Done,
+): void {
+  settle(sweeper, slot, answer, spec.deadline, call, frame, (late, settled) => {
+    if (late !== undefined) return passOver(spec, late, payload, run, done);
+    let value: unknown;
+    try {
+      value = accept(spec, slot, settled, payload, run);
+    } catch (error) {
+      return passOver(spec, failed(slot, 'threw', error), payload, run, done);
+    }
+    done(null, value);
+  });
 }
 
 /** Waits like {@link settle} for one promise of a contribution's member. */

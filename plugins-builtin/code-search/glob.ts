@@ -26,8 +26,8 @@ export const glob = tool({
     }),
 });
 
-async function findFiles({ pattern, path = '.' }: Input, call: ToolCall): Promise<ToolResult> {
-  const place = await searchPlace(path, call);
+async function findFiles({ pattern, path }: Input, call: ToolCall): Promise<ToolResult> {
+  const place = await searchPlace(path ?? '.', call);
   if (place.isFile) throw new OperationalError(`${path} is a file. Give the folder to search as path, or leave it out.`);
   const { matches, mayMatchBelow } = globPattern(pattern, join(place.root, place.path), false);
   const skipped = skipNotes();
@@ -39,7 +39,7 @@ async function findFiles({ pattern, path = '.' }: Input, call: ToolCall): Promis
     count += 1;
     if (found.length < maxFiles) found.push(shownPath(place, file.path));
   }
-  if (count === 0) found.push(`No files match ${pattern} in ${path}. Only files are matched, not folders, and ignored files are left out.`);
+  if (count === 0) found.push(`No files match ${pattern} in ${path ?? 'the workspace'}. Only files are matched, not folders, and ignored files are left out.`);
   if (count > maxFiles) found.push(`(… ${count - maxFiles} more files; narrow the pattern or the path)`);
   return { text: [...found, ...skipped.lines()].join('\n') };
 }

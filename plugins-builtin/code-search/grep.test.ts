@@ -45,7 +45,7 @@ describe.each(engines)('%s', (_, path) => {
     ['*.ts', ['b.ts:2: find me', 'src/a.ts:2: find me']],
     ['./src/**', ['src/a.ts:2: find me']],
     ['*.{md,log}', ['.hidden/c.md:1: find me', 'b/seen.log:1: find me']],
-    ['hidden.log', ['No line matches find me in . (hidden.log).']],
+    ['hidden.log', ['No line matches find me in the workspace (hidden.log).']],
   ])('searches the files of the glob %s', async (glob, lines) => {
     expect(await search(tree, { pattern: 'find me', glob })).toEqual(lines);
   });
@@ -117,7 +117,7 @@ describe.each(engines)('%s', (_, path) => {
     await plant(workspace.cwd, { 'a.txt': 'x' });
     expect(await workspace.run(tool, { pattern: 'a(' })).toMatchObject({ isError: true, text: expect.stringMatching(/regular expression|regex parse error/) });
     expect((await workspace.run(tool, { pattern: 'x', path: 'none' })).text).toMatch(/^none cannot be searched: it does not exist\./);
-    expect(await workspace.run(tool, { pattern: 'y' })).toEqual({ text: 'No line matches y in ..' });
+    expect(await workspace.run(tool, { pattern: 'y' })).toEqual({ text: 'No line matches y in the workspace.' });
   });
 
   test('stops when the call is aborted', async () => {

@@ -49,7 +49,7 @@ async function search(request: Input, call: ToolCall, searchPath: string): Promi
   const ripgrep = await findRipgrep(searchPath, call.session.cwd);
   const matches = await (ripgrep ? searchWithRipgrep(ripgrep, query, skipped) : searchInThread(query, skipped));
   const lines = matches.slice(0, limit).map((match) => `${shownPath(place, match.path)}:${match.line}: ${match.text}`);
-  if (matches.length === 0) lines.push(`No line matches ${pattern} in ${path}${request.glob === undefined ? '' : ` (${request.glob})`}.`);
+  if (matches.length === 0) lines.push(`No line matches ${pattern} in ${request.path ?? 'the workspace'}${request.glob === undefined ? '' : ` (${request.glob})`}.`);
   if (matches.length > limit) lines.push(`(stopped after ${limit} matches; narrow the pattern, path or glob${limit < maxMatches ? ', or raise max_results' : ''})`);
   return { text: [...lines, ...skipped.lines()].join('\n') };
 }

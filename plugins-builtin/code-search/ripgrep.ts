@@ -1,6 +1,6 @@
 /** Search with ripgrep, where there is one. */
 import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
+import { access, realpath } from 'node:fs/promises';
 import { delimiter, isAbsolute, join } from 'node:path';
 import { OperationalError } from 'newt-agent';
 import { excerpt } from './excerpt.ts';
@@ -8,7 +8,6 @@ import { ignoreFilter, rulesFor } from './ignore-rules.ts';
 import { type Match, maxFileBytes, maxTextLength, type SearchQuery } from './search-query.ts';
 import type { SkipNotes } from './skip-notes.ts';
 
-/** The records of `rg --json` that are read here. */
 interface MatchRecord {
   readonly type: 'match';
   readonly data: {
@@ -19,22 +18,22 @@ interface MatchRecord {
   };
 }
 
+/** The records of `rg --json`. */
+type SearchRecord = MatchRecord | { readonly type: 'begin' | 'end' | 'context' | 'summary' };
+
 /** Text, or base64 where it is not UTF-8. */
 type EncodedText = { readonly text: string } | { readonly bytes: string };
 
-const found = 0;
-const nothingFound = 1;
-
 /**
- * The absolute path of `rg` in `searchPath` (the value of PATH). Folders below `workspace` are passed over: a
+ * The absolute path of `rg` in `searchPath` (the value of PATH). One that lies in `workspace` is passed over: a
  * repository must not bring the program that a read-only search runs.
  */
 export async function findRipgrep(searchPath: string, workspace: string): Promise<string | undefined> {
   for (const folder of searchPath.split(delimiter)) {
-    if (!isAbsolute(folder) || `${folder}/`.startsWith(`${workspace}/`)) continue;
+    if (!isAbsolute(folder)) continue;
     const program = join(folder, 'rg');
     const isThere = await access(program, constants.X_OK).then(() => true, () => false);
-    if (isThere) return program;
+    if (isThere && !(await realpath(program)).startsWith(`${workspace}/`)) return program;
   }
   return undefined;
 }
@@ -42,7 +41,7 @@ export async function findRipgrep(searchPath: string, workspace: string): Promis
 /**
  * Searches in path order and answers at most `query.limit` matching lines, from the same files as the built-in search.
  *
- * @throws OperationalError when ripgrep cannot read the pattern, or fails without any match
+ * @throws OperationalError when ripgrep does not understand the pattern, or breaks off
  */
 export async function searchWithRipgrep(program: string, query: SearchQuery, skipped: SkipNotes): Promise<Match[]> {
   const { place, glob, signal } = query;
@@ -59,21 +58,25 @@ export async function searchWithRipgrep(program: string, query: SearchQuery, ski
     cancelSignal: signal,
   });
   const matches: Match[] = [];
+  let isComplete = false;
   for await (const line of child.iterable({ from: 'stdout' })) {
-    const record = JSON.parse(line) as MatchRecord | { readonly type: 'begin' | 'end' | 'context' | 'summary' };
-    if (record.type !== 'match') continue;
+    const record = parseRecord(line);
+    isComplete ||= record?.type === 'summary';
+    if (record?.type !== 'match') continue;
     const name = decode(record.data.path).replace(/^\.\//, () => '');
     const path = place.isFile || !place.path ? name : `${place.path}/${name}`;
     const isWanted = place.isFile || ((glob?.matches(name) ?? true) && !(await isIgnored(path)));
     if (isWanted) matches.push({ path, line: record.data.line_number, text: textOf(record.data) });
     if (matches.length < query.limit) continue;
+    isComplete = true;
     child.kill();
     break;
   }
   const { exitCode, stderr } = await child;
   signal.throwIfAborted();
-  const isFailure = exitCode !== found && exitCode !== nothingFound;
-  if (isFailure && matches.length === 0) throw new OperationalError(`ripgrep failed: ${stderr.trim().slice(0, 1000) || `exit code ${exitCode}`}`);
+  // The exit code is 2 both for a malformed pattern and for a search with one unreadable file.
+  if (!isComplete) throw new OperationalError(`ripgrep failed: ${stderr.trim().slice(0, 1000) || `exit code ${exitCode}`}`);
+  for (const [, path] of stderr.matchAll(/^(?:\.\/)?(.+?): /gm)) skipped.note('unreadable', path ?? '');
   return matches;
 }
 
@@ -102,6 +105,15 @@ async function notePackages({ place }: SearchQuery, skipped: SkipNotes): Promise
   const path = place.path ? `${place.path}/node_modules` : 'node_modules';
   const isThere = await access(join(place.root, path)).then(() => true, () => false);
   if (isThere) skipped.note('node_modules', path);
+}
+
+/** Undefined for the torn last line of a search that was ended from outside. */
+function parseRecord(line: string): SearchRecord | undefined {
+  try {
+    return JSON.parse(line) as SearchRecord;
+  } catch {
+    return undefined;
+  }
 }
 
 function decode(encoded: EncodedText): string {

@@ -34,8 +34,7 @@ export interface FileMatch {
 
 export interface BatchResult {
   readonly matches: readonly FileMatch[];
-  /** Indexes of files that are too large. */
-  readonly tooLarge: readonly number[];
+  readonly skipped: readonly { readonly file: number; readonly reason: 'too large' | 'unreadable' }[];
 }
 
 /** Answers every {@link SearchBatch} it receives with a {@link BatchResult}. */
@@ -48,17 +47,17 @@ export function searchLoop(
   const pattern = new RegExp(source, flags);
   const current = new Int32Array(progress);
 
-  function readText(path: string): { readonly text?: string; readonly isTooLarge?: boolean } {
+  function readText(path: string): { readonly text?: string; readonly skip?: 'too large' | 'unreadable' } {
     let descriptor: number | undefined;
     try {
       // Whatever has taken the file's place since it was listed: a link must not lead out, a pipe must not block.
       descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW);
       const stats = fstatSync(descriptor);
       if (!stats.isFile()) return {};
-      if (stats.size > maxFileBytes) return { isTooLarge: true };
+      if (stats.size > maxFileBytes) return { skip: 'too large' };
       return { text: decode(readFileSync(descriptor)) };
     } catch {
-      return {};
+      return { skip: 'unreadable' };
     } finally {
       if (descriptor !== undefined) closeSync(descriptor);
     }
@@ -87,14 +86,14 @@ export function searchLoop(
 
   parentPort?.on('message', ({ files, limit }: SearchBatch) => {
     const matches: FileMatch[] = [];
-    const tooLarge: number[] = [];
+    const skipped: BatchResult['skipped'][number][] = [];
     files.forEach((path, file) => {
       if (matches.length >= limit) return;
       Atomics.store(current, 0, file);
-      const { text, isTooLarge } = readText(path);
-      if (isTooLarge) tooLarge.push(file);
+      const { text, skip } = readText(path);
+      if (skip) skipped.push({ file, reason: skip });
       if (text !== undefined) searchText(text, file, limit, matches);
     });
-    parentPort.postMessage({ matches, tooLarge } satisfies BatchResult);
+    parentPort.postMessage({ matches, skipped } satisfies BatchResult);
   });
 }

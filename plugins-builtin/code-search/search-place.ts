@@ -19,6 +19,7 @@ export interface SearchPlace {
  * @throws OperationalError when it is missing, or neither folder nor file
  */
 export async function searchPlace(given: string, call: ToolCall): Promise<SearchPlace> {
+  if (given.includes('\0')) throw new OperationalError('A path cannot contain a NUL byte.');
   const real = await call.resolve(given, 'read');
   const isFile = await isRegularFile(real, given);
   const path = relative(call.session.cwd, real).split(sep).join('/');

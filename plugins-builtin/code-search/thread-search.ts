@@ -25,9 +25,9 @@ export async function searchInThread(query: SearchQuery, skipped: SkipNotes, pat
   try {
     for await (const paths of batches(filesOf(query, skipped))) {
       const files = paths.map((path) => join(query.place.root, path));
-      const { matches, tooLarge } = await thread.search({ files, limit: query.limit - found.length });
-      for (const index of tooLarge) skipped.note('too large', paths[index] ?? '');
-      for (const { file, line, text } of matches) found.push({ path: paths[file] ?? '', line, text });
+      const result = await thread.search({ files, limit: query.limit - found.length });
+      for (const { file, reason } of result.skipped) skipped.note(reason, paths[file] ?? '');
+      for (const { file, line, text } of result.matches) found.push({ path: paths[file] ?? '', line, text });
       if (found.length >= query.limit) break;
     }
     return found;

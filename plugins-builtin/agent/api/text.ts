@@ -44,7 +44,7 @@ export function createPrintableStream(): PrintableStream {
   };
 }
 
-const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+let segmenter: Intl.Segmenter | undefined;
 const narrow = /^[\u0020-\u007e]*$/;
 const wide =
   /^(?:\p{Emoji_Presentation}|.\ufe0f|[\u1100-\u115f\u2e80-\u303e\u3041-\u4dbf\u4e00-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{1b000}-\u{1b2ff}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}])/u;
@@ -55,7 +55,7 @@ export function displayWidth(text: string): number {
   const plain = text.includes('\u001b') ? stripVTControlCharacters(text) : text;
   if (narrow.test(plain)) return plain.length;
   let width = 0;
-  for (const { segment } of graphemes.segment(plain)) width += graphemeWidth(segment);
+  for (const { segment } of graphemes(plain)) width += graphemeWidth(segment);
   return width;
 }
 
@@ -64,12 +64,18 @@ export function truncate(text: string, width: number): string {
   if (displayWidth(text) <= width) return text;
   let cut = '';
   let left = width - 1;
-  for (const { segment } of graphemes.segment(text)) {
+  for (const { segment } of graphemes(text)) {
     left -= graphemeWidth(segment);
     if (left < 0) break;
     cut += segment;
   }
   return width > 0 ? `${cut}…` : '';
+}
+
+/** Most text is ASCII: the segmenter is made when there is something else. */
+function graphemes(text: string): Intl.Segments {
+  segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+  return segmenter.segment(text);
 }
 
 function graphemeWidth(grapheme: string): number {

@@ -1,0 +1,90 @@
+/** The standard streams as commands see them. */
+import type { CommandIO, Style } from 'newt-agent';
+import { type OutputStream, outputTo } from './output.ts';
+import { askYesOrNo, openQuestionTerminal } from './question.ts';
+import { type InputStream, patienceWith, readAll } from './standard-input.ts';
+import { type Environment, styleFor } from './style.ts';
+
+/** What the terminal can do beyond other channels. */
+export interface Terminal extends CommandIO {
+  /** A piece of text to standard output, as it is. */
+  write(text: string): void;
+  /** Style of what goes to standard error, which may be redirected where standard output is not. */
+  readonly remarkStyle: Style;
+  /** Style of a question, which is always seen on a terminal. */
+  readonly questionStyle: Style;
+  /** Whether the cursor can be moved on standard output. */
+  readonly movesCursor: boolean;
+  /** @param given when the command can do without: a pipe that says nothing is then not waited for */
+  input(given?: boolean): Promise<string | undefined>;
+  /** Settles when all output is handed over. */
+  flush(): Promise<void>;
+}
+
+export interface StandardStreams {
+  readonly stdin: InputStream;
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  readonly env: Environment;
+}
+
+/** How long a command that needs standard input waits for its first byte, in milliseconds. */
+const longPatience = 60_000;
+
+/** Whether `io` can do what only the terminal can. */
+export function isTerminal(io: CommandIO): io is Terminal {
+  return 'movesCursor' in io;
+}
+
+export function createTerminal(streams: StandardStreams): Terminal {
+  // Standard input is not touched before it is needed: making its stream costs, and may hold it open.
+  const { env } = streams;
+  const remarks = outputTo(streams.stderr, () => undefined);
+  const result = outputTo(streams.stdout, (reason) => remarks.write(`agent: the output could not be written: ${reason}\n`));
+  const remarkStyle = styleFor(remarks.isTerminal, env);
+  let lastQuestion: Promise<unknown> = Promise.resolve();
+
+  const confirm = async (question: string, signal?: AbortSignal): Promise<boolean | undefined> => {
+    const terminal = openQuestionTerminal(streams.stdin, [remarks, result].find((output) => output.isTerminal));
+    if (!terminal) return undefined;
+    try {
+      return await askYesOrNo(question, terminal, signal);
+    } finally {
+      terminal.close();
+    }
+  };
+
+  return {
+    interactive: result.isTerminal,
+    movesCursor: result.isTerminal && env['TERM'] !== 'dumb',
+    get columns() {
+      return result.columns();
+    },
+    style: styleFor(result.isTerminal, env),
+    remarkStyle,
+    questionStyle: styleFor(true, env),
+    write: (text) => result.write(text),
+    print: (text) => result.write(`${text}\n`),
+    json: (value) => result.write(`${JSON.stringify(value)}\n`),
+    say: (text) => remarks.write(`${text}\n`),
+    confirm(question, signal) {
+      // One at a time: two prompts on one terminal cannot be told apart.
+      const answer = lastQuestion.then(() => confirm(question, signal));
+      lastQuestion = answer.catch(() => undefined);
+      return answer;
+    },
+    async input(given = false) {
+      const { stdin } = streams;
+      if (stdin.isTTY) return undefined;
+      const patience = given ? patienceWith(stdin) : longPatience;
+      const text = await readAll(stdin, patience);
+      if (text === undefined && patience > 1_000) {
+        remarks.write(`${remarkStyle.dim(`standard input is a pipe that sent nothing for ${patience / 1_000} s: going on without it`)}\n`);
+      }
+      return text;
+    },
+    async flush() {
+      await Promise.all([result.flush(), remarks.flush()]);
+    },
+  };
+}
