@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   resolve: { alias: { 'newt-agent': new URL('./plugins-builtin/public.ts', import.meta.url).pathname } },
   test: {
+    globalSetup: ['test/build-once.ts'],
     include: ['{kernel,plugins-builtin,plugin-template,registry,test}/**/*.test.ts'],
     exclude: ['**/node_modules/**', 'dist/**'],
     // Processes, not threads: the kernel patches process-wide functions, and a folder can only be entered by a process.

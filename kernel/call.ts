@@ -37,6 +37,11 @@ export class SlotCall implements Call {
     return this.parent ? AbortSignal.any([this.parent, this.controller.signal]) : this.controller.signal;
   }
 
+  /** The caller's own signal. */
+  get given(): AbortSignal | undefined {
+    return this.parent;
+  }
+
   /** Tells the handler that nobody waits for it any more. */
   expire(reason: Error): void {
     this.expired = reason;

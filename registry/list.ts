@@ -62,14 +62,17 @@ function fitted(rows: readonly Cell[][], columns: number): Cell[][] {
   return rows.map((row) => row.map((cell, column) => (column === row.length - 1 ? { ...cell, text: keepEnd(cell.text, room) } : cell)));
 }
 
-/** `2 tools, 1 hook` out of `tools/a`, `tools/b`, `hook prompt.build`. */
+/** `2 tools, 1 hook` out of `hook prompt.build`, `tools/a`, `tools/b`. */
 function summarize(contributes: readonly string[]): string {
+  const isHook = (entry: string): boolean => entry.startsWith('hook ');
   const counts = new Map<string, number>();
-  for (const entry of contributes) {
-    const kind = entry.startsWith('hook ') ? 'hooks' : (entry.split('/', 1)[0] ?? '');
-    counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  for (const entry of contributes.filter((one) => !isHook(one))) {
+    const point = entry.split('/', 1)[0] ?? '';
+    counts.set(point, (counts.get(point) ?? 0) + 1);
   }
-  return counts.size === 0 ? '-' : Array.from(counts, ([kind, amount]) => `${amount} ${amount === 1 ? kind.replace(/s$/, '') : kind}`).join(', ');
+  const hooks = contributes.filter(isHook).length;
+  if (hooks > 0) counts.set('hooks', hooks);
+  return Array.from(counts, ([kind, amount]) => `${amount} ${amount === 1 ? kind.replace(/s$/, '') : kind}`).join(', ') || '-';
 }
 
 function byTierAndId(a: PluginInfo, b: PluginInfo): number {

@@ -1,7 +1,7 @@
 /** The lock file: which plugins of the npm tier there are, and what the person agreed to. */
 import { readFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import { isKernelError, KernelError, z } from 'newt-agent';
+import { KernelError, z } from 'newt-agent';
 import { writeAtomic } from '../kernel/atomic-write.ts';
 import { idPattern } from '../kernel/manifest.ts';
 import type { HomePaths } from '../kernel/paths.ts';
@@ -73,9 +73,8 @@ export async function updateLock(file: string, change: (entries: LockEntries) =>
   try {
     await exclusively(file, () => writeAtomic(file, printLock(change(readLock(file)))));
   } catch (error) {
-    if (isKernelError(error)) throw error;
-    const problem = error instanceof Error ? error.message : String(error);
-    throw new KernelError('ARGUMENT', { what: `${file} cannot be written: ${problem}`, hint: 'check its folder, the permissions and the free space; nothing was changed' }, { cause: error });
+    if (!(error instanceof Error) || !('syscall' in error)) throw error;
+    throw new KernelError('ARGUMENT', { what: `${file} cannot be written: ${error.message}`, hint: 'check its folder, the permissions and the free space; nothing was changed' }, { cause: error });
   }
 }
 

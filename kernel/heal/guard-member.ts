@@ -44,7 +44,7 @@ async function runMember(
   try {
     answer = provenance.enter(frame, fn, self, input, call);
   } catch (error) {
-    return blame(slot, spec, 'threw', error);
+    return blame(slot, spec, 'threw', error, context?.signal);
   } finally {
     provenance.current = outer;
   }
@@ -54,7 +54,7 @@ async function runMember(
     const wait = spec.kind === 'service' ? unlimited : (spec.first ?? context?.limit ?? limit);
     const { fault, value: settled } = await settleCall(host, slot, caught, wait, call, frame);
     if (!settled) return policyValue(spec, fault ?? undefined);
-    if ('error' in settled) return blame(slot, spec, 'rejected', settled.error);
+    if ('error' in settled) return blame(slot, spec, 'rejected', settled.error, context?.signal);
     answer = settled.value;
   }
   let value: unknown;
@@ -83,8 +83,8 @@ function memberCall(slot: Slot, context: MemberContext | undefined): SlotCall {
 }
 
 /** News of the world goes to the caller as it is; a fault is counted and answered by policy. */
-function blame(slot: Slot, spec: MemberSpec, kind: FaultKind, error: unknown): unknown {
-  if (isNews(spec, error)) throw error;
+function blame(slot: Slot, spec: MemberSpec, kind: FaultKind, error: unknown, signal?: AbortSignal): unknown {
+  if (isNews(spec, error) || signal?.aborted) throw error;
   return policyValue(spec, slot.observer.failed(slot, faultKind(kind, error), error));
 }
 

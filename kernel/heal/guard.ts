@@ -98,7 +98,7 @@ export function guardAsync(host: GuardHost, slot: Slot, spec: HookSpec): AsyncGu
         if (!pending) value = accept(spec, slot, answer, payload, run);
       }
     } catch (error) {
-      fault = failed(slot, 'threw', error);
+      fault = failed(slot, 'threw', error, run.signal);
     }
     provenance.current = outer;
     if (fault !== undefined) return passOver(spec, fault, payload, run, done);
@@ -126,7 +126,7 @@ function awaitTap(
     try {
       value = accept(spec, slot, settled, payload, run);
     } catch (error) {
-      return passOver(spec, failed(slot, 'threw', error), payload, run, done);
+      return passOver(spec, failed(slot, 'threw', error, run.signal), payload, run, done);
     }
     done(null, value);
   });
@@ -169,7 +169,7 @@ function settle(
   answer.then(
     (value) => finish(undefined, value),
     (error: unknown) => {
-      if (!over) finish(failed(slot, 'rejected', error), undefined);
+      if (!over) finish(failed(slot, 'rejected', error, call.given), undefined);
     },
   );
 }
@@ -224,8 +224,9 @@ export function denial(fault: Fault): Decision {
   };
 }
 
-/** Counts the failure, unless it is news of the world: then the caller goes on and nobody is blamed. */
-function failed(slot: Slot, kind: FaultKind, error: unknown): Fault | null {
+/** Counts the failure, unless it is news of the world or the caller gave up: then nobody is blamed. */
+function failed(slot: Slot, kind: FaultKind, error: unknown, signal?: AbortSignal): Fault | null {
+  if (signal?.aborted && !slot.gate) return null;
   if (isOperational(error) && !slot.gate) {
     slot.owner.log.warn(`${slot.key}: ${error.message}`);
     return null;

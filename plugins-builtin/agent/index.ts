@@ -12,6 +12,7 @@ export default definePlugin(manifest, (p) => {
 
   p.provide(sessions, {
     async open(options: SessionOptions) {
+      await p.activate('onSession');
       const workspace = await openWorkspace(options.cwd, p.config.tools.paths);
       const choice = await p.use(modelChooser).choose(options.model);
       const provider = p.items('providers').get(choice.provider);

@@ -99,7 +99,7 @@ function configure(command: Program, path: string, { columns, style, print }: Pr
     .configureHelp({
       helpWidth: columns,
       displayWidth,
-      subcommandTerm: (sub) => [sub.name(), ...sub.registeredArguments.map((argument) => notation({ name: argument.name(), ...argument }))].join(' '),
+      subcommandTerm: (sub) => [sub.name(), ...sub.registeredArguments.map((argument) => notation({ name: argument.name(), required: argument.required, variadic: argument.variadic }))].join(' '),
       styleTitle: style.bold,
     })
     .configureOutput({

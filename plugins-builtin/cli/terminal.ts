@@ -1,7 +1,7 @@
 /** The standard streams as commands see them. */
 import type { CommandIO, Style } from 'newt-agent';
+import { confirm } from './confirm.ts';
 import { type OutputStream, outputTo } from './output.ts';
-import { askYesOrNo, openQuestionTerminal } from './question.ts';
 import { type InputStream, patienceWith, readAll } from './standard-input.ts';
 import { type Environment, styleFor } from './style.ts';
 
@@ -44,16 +44,6 @@ export function createTerminal(streams: StandardStreams): Terminal {
   const remarkStyle = styleFor(remarks.isTerminal, env);
   let lastQuestion: Promise<unknown> = Promise.resolve();
 
-  const confirm = async (question: string, signal?: AbortSignal): Promise<boolean | undefined> => {
-    const terminal = openQuestionTerminal(streams.stdin, [remarks, result].find((output) => output.isTerminal));
-    if (!terminal) return undefined;
-    try {
-      return await askYesOrNo(question, terminal, signal);
-    } finally {
-      terminal.close();
-    }
-  };
-
   return {
     interactive: result.isTerminal,
     movesCursor: result.isTerminal && env['TERM'] !== 'dumb',
@@ -69,7 +59,7 @@ export function createTerminal(streams: StandardStreams): Terminal {
     say: (text) => remarks.write(`${text}\n`),
     confirm(question, signal) {
       // One at a time: two prompts on one terminal cannot be told apart.
-      const answer = lastQuestion.then(() => confirm(question, signal));
+      const answer = lastQuestion.then(() => confirm(question, streams.stdin, [remarks, result], signal));
       lastQuestion = answer.catch(() => undefined);
       return answer;
     },

@@ -2,6 +2,6 @@ import type { PluginStatic } from 'newt-agent';
 
 export const manifest = {
   id: 'code-search',
+  activateOn: ['onSession'],
   capabilities: ['exec', 'env:PATH'],
-  activateOn: ['tool:grep', 'tool:glob'],
 } as const satisfies PluginStatic;

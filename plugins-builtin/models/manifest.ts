@@ -28,6 +28,7 @@ export type ModelsEnvironment = { readonly [Name in (typeof environmentNames)[nu
 
 export const manifest = {
   id: 'models',
+  activateOn: ['onSession'],
   capabilities: ['net', ...environmentNames.map((name) => `env:${name}`)],
   config,
 } satisfies PluginStatic;

@@ -7,4 +7,4 @@ const config = z.object({
     .meta({ from: 'trusted-project' }),
 });
 
-export const manifest = { id: 'permissions', capabilities: ['gate:tool.gate'], config } as const satisfies PluginStatic<typeof config>;
+export const manifest = { id: 'permissions', activateOn: ['onSession', 'hook:tool.gate'], capabilities: ['gate:tool.gate'], config } as const satisfies PluginStatic<typeof config>;

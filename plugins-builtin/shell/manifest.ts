@@ -3,6 +3,7 @@ import { type PluginStatic, z } from 'newt-agent';
 
 export const manifest = {
   id: 'shell',
+  activateOn: ['onSession'],
   capabilities: ['exec'],
   config: z.object({
     tools: z

@@ -17,6 +17,18 @@ export function printable(text: string): string {
   return text.replace(controlSequence, '').replace(control, '');
 }
 
+/** What {@link revealed} shows: controls but newline and tab, and characters that hide, join or reorder text. */
+// eslint-disable-next-line no-control-regex -- as above
+const unseen = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+/** The text with what {@link printable} would remove made visible: for what a person is asked to approve. */
+export function revealed(text: string): string {
+  return text.replace(unseen, (character) => {
+    const code = character.charCodeAt(0);
+    return code < 0x20 ? String.fromCharCode(0x2400 + code) : `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;
+  });
+}
+
 export interface PrintableStream {
   /** What of the text so far is safe to show. */
   push(text: string): string;

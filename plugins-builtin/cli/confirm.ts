@@ -3,7 +3,7 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ReadStream } from 'node:tty';
-import type { Output } from './output.ts';
+import { type Output, outputTo } from './output.ts';
 import type { InputStream } from './standard-input.ts';
 
 /** Where a question is shown and its answer typed: always the same terminal, whatever is redirected. */
@@ -18,8 +18,29 @@ const typeAhead = 300;
 const maxTries = 3;
 const interrupt = 0x03;
 
-/** The terminal of this process; undefined where there is none. */
-export function openQuestionTerminal(stdin: InputStream, shown: Output | undefined): QuestionTerminal | undefined {
+/** Asks the person at the terminal of this process; undefined where there is none. For before the plugins are up. */
+export function confirmOnTerminal(question: string, signal?: AbortSignal): Promise<boolean | undefined> {
+  const outputs = [process.stderr, process.stdout].map((stream) => outputTo(stream, () => undefined));
+  return confirm(question, process.stdin, outputs, signal);
+}
+
+/**
+ * Shows `question` and reads the answer: `y` or `yes`, else no. False at the end of input; undefined
+ * when nobody can be asked or `signal` ends the waiting.
+ *
+ * @param outputs where the question may be shown if it is a terminal, the first choice first
+ */
+export async function confirm(question: string, stdin: InputStream, outputs: readonly Output[], signal?: AbortSignal): Promise<boolean | undefined> {
+  const terminal = openTerminal(stdin, outputs.find((output) => output.isTerminal));
+  if (!terminal) return undefined;
+  try {
+    return await askYesOrNo(question, terminal, signal);
+  } finally {
+    terminal.close();
+  }
+}
+
+function openTerminal(stdin: InputStream, shown: Output | undefined): QuestionTerminal | undefined {
   if (stdin.isTTY && shown && !stdin.readableEnded && !stdin.destroyed) {
     return { input: stdin, write: (text) => shown.write(text), close: () => void stdin.pause() };
   }
@@ -48,8 +69,7 @@ export function openQuestionTerminal(stdin: InputStream, shown: Output | undefin
 }
 
 /**
- * Shows `question` and reads the answer: `y` or `yes`, else no. Answers false at the end of input, and
- * undefined when `signal` ends the waiting. The line is edited by the terminal itself, so Ctrl-C and
+ * {@link confirm} on an open terminal. The line is edited by the terminal itself, so that Ctrl-C and
  * Ctrl-Z mean what they always do, and there is no state to restore.
  */
 export async function askYesOrNo(question: string, terminal: QuestionTerminal, signal?: AbortSignal): Promise<boolean | undefined> {

@@ -1,0 +1,158 @@
+/** `agent config …`: what is configured, where that comes from, and how to change it. */
+import { existsSync } from 'node:fs';
+import {
+  command,
+  type Command,
+  type CommandIO,
+  configControl,
+  type ConfigControl,
+  type Invocation,
+  OperationalError,
+  oneLine,
+  type PluginContext,
+  table,
+  type TableLayout,
+} from 'newt-agent';
+import { type ConfigEntry, configEntries, masked, originText, shortPath, valueText } from './config-value.ts';
+import { sayError } from './failure.ts';
+import { nearestKey } from './nearest-key.ts';
+import { isTerminal } from './terminal.ts';
+
+type ConfigCommand = (config: ConfigControl, invocation: Invocation, io: CommandIO) => number;
+
+const project = { flags: '--project', description: 'In the file of this project instead of your own' };
+
+export function configCommands(p: PluginContext): Readonly<Record<string, Command>> {
+  const run =
+    (act: ConfigCommand): Command['run'] =>
+    (invocation, { io }) => {
+      try {
+        return act(p.use(configControl), invocation, io);
+      } catch (error) {
+        return sayError(io, error);
+      }
+    };
+  return {
+    config: command({ description: 'Show and change the configuration', examples: ['agent config list', 'agent config set model openai/gpt-5'] }),
+    'config list': command({
+      description: 'List every key, its value and where that comes from',
+      options: [{ flags: '--json', description: 'Print a JSON array' }],
+      examples: ['agent config list', 'agent config list --json | jq'],
+      run: run(list),
+    }),
+    'config get': command({
+      description: 'Print the value of a key',
+      arguments: [{ name: 'key', description: 'Dotted name, such as react.max_rounds', required: true }],
+      examples: ['agent config get model'],
+      run: run(get),
+    }),
+    'config set': command({
+      description: 'Set a key',
+      arguments: [
+        { name: 'key', description: 'Dotted name, such as react.max_rounds', required: true },
+        { name: 'value', description: 'As in YAML: 20, true, [a, b]', required: true },
+      ],
+      options: [project],
+      examples: ['agent config set model openai/gpt-5', "agent config set providers.lab.base_url http://127.0.0.1:8000/v1", 'agent config set react.max_rounds 20 --project'],
+      run: run(set),
+    }),
+    'config path': command({
+      description: 'List the configuration files, the strongest first',
+      examples: ['agent config path'],
+      run: run(paths),
+    }),
+    'config init': command({
+      description: 'Write a commented configuration file',
+      options: [project],
+      examples: ['agent config init', 'agent config init --project'],
+      run: run(init),
+    }),
+  };
+}
+
+function list(control: ConfigControl, { options }: Invocation, io: CommandIO): number {
+  const entries = configEntries(control).map((entry) => ({ ...entry, value: masked(entry.key, entry.value) }));
+  if (options['json']) {
+    io.json(entries.map(({ key, value, origin }) => ({ key, value: value ?? null, origin })));
+    return 0;
+  }
+  const { cyan, dim } = io.style;
+  const rows = entries.map(({ key, value, origin }) => [key, valueText(value), isUnset({ value, origin }) ? '' : originText(origin)]);
+  io.print(table(rows, [{ title: 'KEY', style: cyan }, { title: 'VALUE' }, { title: 'FROM', style: dim }], layout(io)));
+  for (const { key, file, line, why } of control.config.ignored) {
+    const place = file === undefined ? '' : `${shortPath(file)}:${line}: `;
+    warn(io, `${place}${key} does not count: ${why}`);
+  }
+  return 0;
+}
+
+function get(control: ConfigControl, { arguments: { key = '' } }: Invocation, io: CommandIO): number {
+  const wanted = String(key);
+  const value = control.config.get(wanted);
+  if (value === undefined) {
+    if (!isKnown(control, wanted)) throw unknownKey(control, wanted);
+    throw new OperationalError(`${wanted} is not set`, { hint: `agent config set ${wanted} <value>` });
+  }
+  // A secret is shown where it is asked for by its own name.
+  io.print(valueText(typeof value === 'string' ? value : masked(wanted, value)));
+  return 0;
+}
+
+function set(control: ConfigControl, { arguments: { key = '', value = '' }, options }: Invocation, io: CommandIO): number {
+  const wanted = String(key);
+  const file = fileFor(control, options);
+  const known = control.keys().find((one) => wanted === one.key || wanted.startsWith(`${one.key}.`));
+  if (options['project'] && known?.from === 'user') throw refused(`${wanted} is for you to set, not for a project`, 'leave out --project');
+  control.set(wanted, String(value), file);
+  io.say(`set ${wanted} in ${shortPath(file)}`);
+  const origin = control.config.origin(wanted);
+  const isStronger = origin.layer === 'flags' || origin.layer === 'environment' || (origin.layer === 'project' && !options['project']);
+  if (isStronger) warn(io, `${originText(origin)} still decides: it is stronger`);
+  return 0;
+}
+
+function paths({ projectFile, globalFile }: ConfigControl, _: Invocation, io: CommandIO): number {
+  const files = [['project', projectFile], ['global', globalFile]] as const;
+  const rows = files.flatMap(([layer, file]) => (file === undefined ? [] : [[layer, file, existsSync(file) ? 'exists' : 'missing']]));
+  io.print(table(rows, [{ title: 'LAYER' }, { title: 'FILE' }, { title: 'STATE', style: io.style.dim }], layout(io)));
+  return 0;
+}
+
+function init(control: ConfigControl, { options }: Invocation, io: CommandIO): number {
+  const file = fileFor(control, options);
+  control.init(file);
+  io.say(`wrote ${shortPath(file)}`);
+  return 0;
+}
+
+function fileFor({ projectFile, globalFile }: ConfigControl, options: Invocation['options']): string {
+  if (!options['project']) return globalFile;
+  if (projectFile === undefined) throw refused('this folder is in no project', 'mkdir .agent makes it one');
+  return projectFile;
+}
+
+function isKnown(control: ConfigControl, key: string): boolean {
+  return control.keys().some((one) => one.key === key);
+}
+
+function unknownKey(control: ConfigControl, key: string): OperationalError {
+  const near = nearestKey(key, configEntries(control).map((entry) => entry.key));
+  return refused(`${oneLine(key)}: no such key${near === undefined ? '' : `; did you mean "${near}"?`}`, 'agent config list shows every key');
+}
+
+function refused(problem: string, hint: string): OperationalError {
+  return new OperationalError(problem, { kind: 'configuration', hint });
+}
+
+function isUnset({ value, origin }: Pick<ConfigEntry, 'value' | 'origin'>): boolean {
+  return value === undefined && origin.layer === 'default';
+}
+
+function layout(io: CommandIO): TableLayout {
+  return io.interactive ? { width: io.columns, titleStyle: io.style.bold } : {};
+}
+
+function warn(io: CommandIO, text: string): void {
+  const { yellow } = isTerminal(io) ? io.remarkStyle : io.style;
+  io.say(yellow(`⚠ ${oneLine(text)}`));
+}

@@ -1,0 +1,18 @@
+/** The built-in plugin `cli`: the terminal, and the commands that belong to no other plugin. */
+import { definePlugin } from 'newt-agent';
+import { configCommands } from './config-commands.ts';
+import { manifest } from './manifest.ts';
+import { runCommand } from './run-command.ts';
+import { createTerminal } from './terminal.ts';
+
+export { manifest } from './manifest.ts';
+
+export default definePlugin(manifest, (p) => ({
+  channels: {
+    cli: {
+      description: 'The terminal',
+      run: async ({ argv }) => (await import('./channel.ts')).serve(p, argv, createTerminal(process)),
+    },
+  },
+  commands: { run: runCommand(p), ...configCommands(p) },
+}));

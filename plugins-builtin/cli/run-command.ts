@@ -1,0 +1,143 @@
+/** `agent run`: one task from its words to its exit code. */
+import { statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import {
+  command,
+  type Command,
+  type CommandIO,
+  type Event,
+  type Invocation,
+  OperationalError,
+  type PluginContext,
+  type Question,
+  type Session,
+  type SessionOptions,
+  sessions,
+} from 'newt-agent';
+import { exitCodes, sayError, sayFailure } from './failure.ts';
+import { listenForInterrupts } from './interrupts.ts';
+import { questionText } from './question-text.ts';
+import { textView } from './render-text.ts';
+import { isTerminal } from './terminal.ts';
+import { jsonView, pipedView, type View } from './view.ts';
+
+/** How long a session may take to close when the person insists on quitting, in milliseconds. */
+const lastGrace = 500;
+
+export function runCommand(p: PluginContext): Command {
+  return command({
+    description: 'Work on a task in this folder',
+    arguments: [{ name: 'task', description: 'What to do; standard input is added to it', variadic: true }],
+    options: [
+      { flags: '-m, --model <provider/model>', description: 'Model to use' },
+      { flags: '--json', description: 'Print the event log, one JSON object a line' },
+      { flags: '-y, --yes', description: 'Write files and run commands without asking' },
+      { flags: '--max-rounds <n>', description: 'Stop after this many rounds' },
+      { flags: '--cwd <folder>', description: 'Folder to work in' },
+    ],
+    examples: [
+      'agent run "create a Python script that prints the Fibonacci numbers"',
+      'agent run --yes "make the tests pass"',
+      'git diff | agent run "review this change"',
+      'agent run --json "list the TODOs" | jq -r \'select(.type == "stop").data.text\'',
+    ],
+    run: (invocation, { io, signal }) => runTask(p, invocation, io, signal),
+  });
+}
+
+type Task = Pick<SessionOptions, 'cwd' | 'model' | 'mode' | 'maxRounds'> & { readonly prompt: string };
+
+async function runTask(p: PluginContext, invocation: Invocation, io: CommandIO, outer: AbortSignal): Promise<number> {
+  let task: Task;
+  try {
+    task = await readTask(invocation, io);
+  } catch (error) {
+    return sayError(io, error);
+  }
+  const { prompt, ...options } = task;
+  const isJson = invocation.options['json'] === true;
+  const view = viewFor(io, isJson);
+  let session: Session | undefined;
+  const close = async (): Promise<void> => {
+    const open = session;
+    session = undefined;
+    await open?.close();
+  };
+  const interrupts = listenForInterrupts(
+    () => view.remark('cancelling… (Ctrl-C again to quit)'),
+    (code) => void Promise.race([close().catch(() => undefined), new Promise((ready) => setTimeout(ready, lastGrace))]).then(() => process.exit(code)),
+  );
+  const { show, ask } = withQuestions(view, io);
+  try {
+    session = await p.use(sessions).open({ ...options, ask, onEvent: show });
+    const result = await session.run(prompt, AbortSignal.any([outer, interrupts.signal]));
+    if (result.code !== 0 && !isJson) sayFailure(io, result.text || result.reason);
+    await close();
+    return result.reason === 'cancelled' ? (interrupts.code ?? result.code) : result.code;
+  } catch (error) {
+    // Without a session there is nothing that could have failed but the way to one.
+    const code = sayError(io, error);
+    return interrupts.code ?? (session ? code : exitCodes.usage);
+  } finally {
+    await close().catch(() => undefined);
+    await interrupts.dispose();
+  }
+}
+
+/** @throws OperationalError for what the person got wrong */
+async function readTask({ arguments: { task = [] }, options }: Invocation, io: CommandIO): Promise<Task> {
+  const { model, maxRounds, yes, cwd } = options;
+  const words = [task].flat().join(' ').trim();
+  const folder = workspace(cwd);
+  const rounds = maxRounds === undefined ? undefined : Number(maxRounds);
+  if (rounds !== undefined && !(Number.isInteger(rounds) && rounds > 0)) throw usage(`--max-rounds takes a whole number above 0, not "${String(maxRounds)}"`);
+  const input = (await (isTerminal(io) ? io.input(words !== '') : io.input()))?.trim() ?? '';
+  const prompt = [words, input].filter(Boolean).join('\n\n');
+  if (!prompt) throw usage('there is no task', 'agent run "what to do"');
+  return {
+    prompt,
+    cwd: folder,
+    mode: yes === true ? 'auto' : undefined,
+    ...(typeof model === 'string' && { model }),
+    ...(rounds !== undefined && { maxRounds: rounds }),
+  };
+}
+
+function workspace(given: string | boolean | undefined): string {
+  let folder: string;
+  try {
+    folder = resolve(typeof given === 'string' ? given : '.');
+  } catch {
+    throw usage('the current folder is gone', 'change to one that exists, or name one with --cwd');
+  }
+  const stat = statSync(folder, { throwIfNoEntry: false });
+  if (!stat) throw usage(`there is no folder ${folder}`, 'name one that exists with --cwd');
+  if (!stat.isDirectory()) throw usage(`${folder} is not a folder`, 'name a folder with --cwd');
+  return folder;
+}
+
+function usage(message: string, hint?: string): OperationalError {
+  return new OperationalError(message, { kind: 'configuration', hint });
+}
+
+function viewFor(io: CommandIO, isJson: boolean): View {
+  if (isJson) return jsonView(io);
+  if (!isTerminal(io)) return pipedView(io, io.style);
+  return io.interactive ? textView(io) : pipedView(io, io.remarkStyle);
+}
+
+/** Lets the view be asked of, and keeps it still while the person reads and types. */
+function withQuestions(view: View, io: CommandIO): Required<Pick<SessionOptions, 'ask'>> & { readonly show: (event: Event) => void } {
+  let asking = 0;
+  const waiting: Event[] = [];
+  const ask = async (question: Question, signal: AbortSignal): Promise<boolean | undefined> => {
+    asking += 1;
+    try {
+      return await io.confirm(questionText(question, isTerminal(io) ? io.questionStyle : io.style), signal);
+    } finally {
+      asking -= 1;
+      if (asking === 0) for (const event of waiting.splice(0)) view.show(event);
+    }
+  };
+  return { ask, show: (event) => void (asking > 0 ? waiting.push(event) : view.show(event)) };
+}

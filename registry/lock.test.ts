@@ -1,0 +1,168 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { type Place, place } from './commands.testing.ts';
+import { type LockEntry, readLock, updateLock } from './lock.ts';
+
+let at: Place;
+beforeEach(() => {
+  at = place();
+});
+afterEach(() => {
+  vi.restoreAllMocks();
+  at.remove();
+});
+
+const entry: LockEntry = { source: 'link', path: '/src/hello', version: '1.0.0', contentDigest: 'd', capabilities: ['net', 'exec'], addedAt: '2026-01-02T03:04:05.000Z' };
+const adding = (id: string): Promise<void> => updateLock(at.lock, (entries) => ({ ...entries, [id]: entry }));
+
+/** Another process that has `updateLock`, `file` and `entry`, and runs `code`. */
+function other(code: string): ChildProcess {
+  const script = `
+    import { createJiti } from 'jiti';
+    const root = ${JSON.stringify(new URL('..', import.meta.url).pathname)};
+    const jiti = createJiti(root, { fsCache: false, alias: { 'newt-agent': root + 'plugins-builtin/public.ts' } });
+    const { updateLock } = await jiti.import(root + 'registry/lock.ts');
+    const file = ${JSON.stringify(at.lock)};
+    const entry = ${JSON.stringify(entry)};
+    ${code}`;
+  return spawn(process.execPath, ['--input-type=module', '-e', script], { cwd: new URL('..', import.meta.url), stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+function deadPid(): number {
+  return spawnSync(process.execPath, ['-e', '']).pid;
+}
+
+function claim(text: string): string {
+  mkdirSync(dirname(at.lock), { recursive: true });
+  writeFileSync(`${at.lock}.writing`, text);
+  return `${at.lock}.writing`;
+}
+
+describe('reading', () => {
+  it('answers nothing where there is no file', () => {
+    expect(readLock(at.lock)).toEqual({});
+  });
+
+  it.each([
+    ['', 'JSON'],
+    ['[]', 'the file'],
+    ['{"version":0,"plugins":{}}', 'version'],
+    ['{"version":1,"plugins":{"X":{}}}', 'plugins.X'],
+    ['{"version":1,"plugins":{"x":{"source":"link"}}}', 'plugins.x.path'],
+    [`{"version":1,"plugins":{"x":${JSON.stringify({ ...entry, path: 'src/hello' })}}}`, 'plugins.x.path: must be an absolute path'],
+    [`{"version":1,"plugins":{},"more":1}`, 'more'],
+  ])('refuses %j and names the key', (text, key) => {
+    at.write('home/data/agent-plugins.lock', text);
+    expect(() => readLock(at.lock)).toThrow(`${at.lock}: `);
+    expect(() => readLock(at.lock)).toThrow(key);
+  });
+
+  it('refuses what a newer agent wrote', () => {
+    at.write('home/data/agent-plugins.lock', '{"version":2,"plugins":[]}');
+    expect(() => readLock(at.lock)).toThrow('version: 2 is newer than this agent knows (1)');
+  });
+
+  it('refuses a folder in its place', () => {
+    mkdirSync(at.lock, { recursive: true });
+    expect(() => readLock(at.lock)).toThrow(/cannot be read: EISDIR/);
+  });
+});
+
+describe('writing', () => {
+  it('gives the same bytes for the same entries, sorted', async () => {
+    await adding('zeta');
+    await adding('alpha');
+    const bytes = readFileSync(at.lock, 'utf8');
+    expect(bytes).toBe(`{
+  "version": 1,
+  "plugins": {
+    "alpha": {
+      "source": "link",
+      "path": "/src/hello",
+      "version": "1.0.0",
+      "contentDigest": "d",
+      "capabilities": [
+        "exec",
+        "net"
+      ],
+      "addedAt": "2026-01-02T03:04:05.000Z"
+    },
+    "zeta": {
+      "source": "link",
+      "path": "/src/hello",
+      "version": "1.0.0",
+      "contentDigest": "d",
+      "capabilities": [
+        "exec",
+        "net"
+      ],
+      "addedAt": "2026-01-02T03:04:05.000Z"
+    }
+  }
+}
+`);
+    await adding('alpha');
+    expect(readFileSync(at.lock, 'utf8')).toBe(bytes);
+  });
+
+  it('leaves the file as it was when the change fails, and lets go of it', async () => {
+    await adding('hello');
+    await expect(updateLock(at.lock, () => { throw new Error('no'); })).rejects.toThrow('no');
+    await adding('again');
+    expect(Object.keys(readLock(at.lock))).toEqual(['again', 'hello']);
+    expect(readdirSync(dirname(at.lock))).toEqual(['agent-plugins.lock']);
+  });
+
+  it('names the file where the disk refuses', async () => {
+    at.write('home/data', '');
+    await expect(adding('hello')).rejects.toThrow(/agent-plugins\.lock cannot be written: (ENOTDIR|EEXIST)/);
+  });
+});
+
+describe('two processes', () => {
+  it('lose nothing of each other', async () => {
+    const count = 25;
+    const work = (name: string): string => `for (let n = 0; n < ${count}; n++) await updateLock(file, (entries) => ({ ...entries, ['${name}' + n]: entry }));`;
+    const children = [other(work('a')), other(work('b'))];
+    expect(await Promise.all(children.map((child) => once(child, 'exit')))).toEqual([[0, null], [0, null]]);
+    expect(Object.keys(readLock(at.lock))).toHaveLength(2 * count);
+    expect(readdirSync(dirname(at.lock))).toEqual(['agent-plugins.lock']);
+  });
+
+  it('take over from one that was killed while it wrote', async () => {
+    await adding('before');
+    const child = other(`await updateLock(file, () => process.kill(process.pid, 'SIGKILL'));`);
+    expect(await once(child, 'exit')).toEqual([null, 'SIGKILL']);
+    expect(readFileSync(`${at.lock}.writing`, 'utf8')).toBe(String(child.pid));
+    expect(Object.keys(readLock(at.lock))).toEqual(['before']);
+    await adding('after');
+    expect(Object.keys(readLock(at.lock))).toEqual(['after', 'before']);
+    expect(existsSync(`${at.lock}.writing`)).toBe(false);
+  });
+
+  it('take over from one that was killed before it had a name', async () => {
+    const file = claim('');
+    utimesSync(file, 0, 0);
+    await adding('hello');
+    expect(Object.keys(readLock(at.lock))).toEqual(['hello']);
+  });
+
+  it('that find the same dead one both get their turn', async () => {
+    claim(String(deadPid()));
+    const children = ['a', 'b', 'c'].map((name) => other(`await updateLock(file, (entries) => ({ ...entries, ${name}: entry }));`));
+    expect(await Promise.all(children.map((child) => once(child, 'exit')))).toEqual([[0, null], [0, null], [0, null]]);
+    expect(Object.keys(readLock(at.lock))).toEqual(['a', 'b', 'c']);
+  });
+
+  it('wait 5 s for one that lives, then say who it is', async () => {
+    const file = claim(String(process.ppid));
+    let now = 0;
+    vi.spyOn(performance, 'now').mockImplementation(() => (now += 2_000));
+    await expect(adding('hello')).rejects.toMatchObject({ message: `${at.lock} is being written by process ${process.ppid}`, hint: expect.stringContaining(`delete ${file}`) });
+    expect(readFileSync(file, 'utf8')).toBe(String(process.ppid));
+    expect(existsSync(join(at.lock))).toBe(false);
+  });
+});
