@@ -98,6 +98,11 @@ function rawMessage(error: unknown): string {
   }
 }
 
+/** The message without the absolute position at its end, which is shown apart. */
+export function withoutPosition(message: string): string {
+  return message.replace(/^ParseError: /, '').replace(/\s*\(?(?:file:\/\/)?(?:\/|[A-Za-z]:\\)[^\s:]+:\d+(?::\d+)?\)?$/, '');
+}
+
 /** The stack as text, or an empty string. */
 export function stackOf(error: unknown): string {
   try {
@@ -115,13 +120,21 @@ export function fingerprint(plugin: string | undefined, where: string, kind: Fau
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
-/** `hook tool.before threw TypeError: … (src/index.ts:12:5)`: the cause alone, for the model and for tables. */
-export function faultCause(fault: Fault): string {
-  const place = fault.place ? ` (${fault.place.file}:${fault.place.line}:${fault.place.column})` : '';
-  return `${fault.where}: ${fault.message}${place}`;
+/** `hook tool.before: threw TypeError: … (src/index.ts:12)`: the cause alone, for whoever called and for tables. */
+export function faultCause(fault: Pick<Fault, 'where' | 'message' | 'place'>): string {
+  return `${whereShown(fault.where)}${fault.message}${fault.place ? ` (${fault.place.file}:${fault.place.line})` : ''}`;
 }
 
-/** The one line a person sees. */
+/** The one line a person sees: who, why, what was done, what next. */
 export function faultLine(fault: Fault): string {
-  return `plugin ${fault.plugin ?? '(unattributed)'}: ${faultCause(fault)}; ${fault.action}. ${fault.next}`;
+  const plugin = `plugin ${fault.plugin ?? '(unattributed)'}`;
+  return fault.action === pluginIsOff ? `${plugin} is off: ${faultCause(fault)}. ${fault.next}` : `${plugin}: ${faultCause(fault)}; ${fault.action}. ${fault.next}`;
+}
+
+/** The action of a fault that took the whole plugin down. */
+export const pluginIsOff = 'the plugin is off';
+
+/** Loading needs no mention, and the usual member of an item neither. */
+function whereShown(where: string): string {
+  return where === 'load' ? '' : `${where.replace(/\.run$/, '')}: `;
 }

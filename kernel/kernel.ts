@@ -19,7 +19,7 @@ import { Provenance } from './provenance.ts';
 import { Registry } from './registry.ts';
 import { engineProblem, resolvePlugins } from './resolve.ts';
 import type { Disposable } from './scope.ts';
-import { Supervisor } from './supervisor.ts';
+import { remedy, Supervisor } from './supervisor.ts';
 
 export interface KernelOptions {
   readonly version: string;
@@ -178,11 +178,11 @@ export class Kernel implements KernelControl, Disposable {
     for (const record of this.#records) {
       const quarantine = record.state === 'quarantined' ? this.#supervisor.quarantineOf(record) : undefined;
       if (quarantine && quarantine.at < this.#startedAt) {
-        lines.push(`plugin ${record.id} is off since ${shortTime(quarantine.at)}: ${quarantine.cause}. Fix it (a changed plugin is tried again), or run: agent plugin release ${record.id}`);
+        lines.push(`plugin ${record.id} is off since ${shortTime(quarantine.at)}: ${quarantine.cause}. ${remedy(record.id)}`);
       } else if (record.state === 'refused' && !record.excused) lines.push(`plugin ${record.id} (${record.candidate.path}) was not started: ${record.reason}`);
       for (const slot of record.running ? record.slots : []) {
         const known = slot.closedBy;
-        if (!slot.open && known && known.at < this.#startedAt) lines.push(`plugin ${record.id}: ${slot.key} is off since ${shortTime(known.at)}: ${known.message}. ${known.next}`);
+        if (!slot.open && known && known.at < this.#startedAt) lines.push(`plugin ${record.id}: ${slot.key.replace(/\.run$/, '')} is off since ${shortTime(known.at)}: ${known.message}. ${known.next}`);
       }
     }
     for (const clash of this.#registry.clashes()) lines.push(`plugin ${clash.plugin}: its ${clash.point} item "${clash.name}" is called "${clash.renamed}": ${clash.winner} has that name`);

@@ -1,6 +1,6 @@
 /** Loading: from a module file to the plugin definition it exports. */
 import { readFileSync } from 'node:fs';
-import { dirname, sep } from 'node:path';
+import { basename, dirname, relative, sep } from 'node:path';
 import type { Jiti } from 'jiti';
 import { KernelError } from './errors.ts';
 import type { PluginRecord } from './lifecycle.ts';
@@ -59,7 +59,7 @@ async function createInstance({ cache, virtualModules }: LoaderOptions): Promise
 function definitionOf(module: unknown, entry: string): PluginDefinition {
   const exported: unknown = typeof module === 'object' && module !== null && 'default' in module ? module.default : module;
   if (isPluginDefinition(exported)) return exported;
-  throw new KernelError('NO_DEFAULT', { file: entry });
+  throw new KernelError('NO_DEFAULT', { file: basename(entry) });
 }
 
 /** Says which line imports what is not there; jiti only knows the file. */
@@ -68,7 +68,7 @@ function explain(error: unknown, entry: string): unknown {
   const specifier = /Cannot find (?:module|package) '([^']+)'/.exec(String((error as Error | undefined)?.message))?.[1];
   if (!specifier || (code !== 'MODULE_NOT_FOUND' && code !== 'ERR_MODULE_NOT_FOUND')) return error;
   const file = requireStack?.[0] ?? entry;
-  return new KernelError('MISSING_PACKAGE', { file, line: lineOf(file, specifier), specifier, folder: dirname(file) }, { cause: error });
+  return new KernelError('MISSING_PACKAGE', { file: relative(dirname(entry), file), line: lineOf(file, specifier), specifier, folder: dirname(file) }, { cause: error });
 }
 
 function lineOf(file: string, specifier: string): number {
@@ -84,8 +84,8 @@ function lineOf(file: string, specifier: string): number {
 export function pendingPlace(entry: string): string {
   try {
     const line = readFileSync(entry, 'utf8').split('\n').findIndex((text) => /^(?:(?:export\s+)?(?:const|let|var)\s[^=]*=\s*)?await\b/.test(text));
-    return line < 0 ? entry : `${entry}:${line + 1}`;
+    return line < 0 ? basename(entry) : `${basename(entry)}:${line + 1}`;
   } catch {
-    return entry;
+    return basename(entry);
   }
 }

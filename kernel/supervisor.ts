@@ -2,7 +2,7 @@
  * The supervisor: turns failures into faults, counts them, and decides who is degraded, quarantined,
  * probed or well again.
  */
-import { type Fault, type FaultKind, describeError, fingerprint } from './fault.ts';
+import { describeError, type Fault, faultCause, type FaultKind, fingerprint, pluginIsOff, withoutPosition } from './fault.ts';
 import { isKernelError } from './errors.ts';
 import { type Health, type HealthStore, type Quarantine, type SlotHealth, quarantineFor } from './health.ts';
 import { type PluginRecord, transition } from './lifecycle.ts';
@@ -83,7 +83,7 @@ export class Supervisor implements SlotObserver {
   fault(record: PluginRecord | undefined, where: string, kind: FaultKind, error: unknown, slot?: Slot): Fault {
     if (typeof error === 'object' && error !== null) this.#seen.add(error);
     const place = this.#host.provenance.place(error, record);
-    const message = `${verb(kind)}${describeError(error)}`;
+    const message = `${verb(kind)}${place ? withoutPosition(describeError(error)) : describeError(error)}`;
     const base = {
       kind,
       plugin: record?.id,
@@ -98,7 +98,7 @@ export class Supervisor implements SlotObserver {
     // What is already off is only told about: a timer that goes on throwing must not fill the disk.
     const off = record.state === 'quarantined' || record.state === 'disposed';
     const verdict = off ? 'plugin' : this.#count(record, where, kind, base, slot);
-    const hint = isKernelError(error) && error.hint ? `${capitalise(error.hint)}. ` : '';
+    const hint = isKernelError(error) ? error.hint : '';
     return this.#tell({ ...base, ...phrase(record, verdict, slot, hint) }, record, slot, verdict);
   }
 
@@ -170,10 +170,11 @@ export class Supervisor implements SlotObserver {
     this.#host.health.save(health);
   }
 
-  #count(record: PluginRecord, where: string, kind: FaultKind, base: { fingerprint: string; message: string; at: number }, slot?: Slot): Verdict {
+  #count(record: PluginRecord, where: string, kind: FaultKind, base: Pick<Fault, 'fingerprint' | 'message' | 'at' | 'place' | 'where'>, slot?: Slot): Verdict {
     const health = this.#health.get(record) ?? this.recall(record);
     const known = (health.slots[where] ??= { counts: {}, recent: [], clean: 0, cause: '' });
-    known.cause = base.message;
+    const cause = faultCause(base);
+    known.cause = base.message + (base.place ? ` (${base.place.file}:${base.place.line})` : '');
     known.clean = 0;
     for (const print of Object.keys(known.counts).slice(0, -maxFingerprints)) delete known.counts[print];
     const count = (known.counts[base.fingerprint] = (known.counts[base.fingerprint] ?? 0) + 1);
@@ -182,11 +183,11 @@ export class Supervisor implements SlotObserver {
     const close = fatal.has(kind) || slot?.gate || probeFailed || count >= sameFaultLimit || known.recent.length >= faultLimit;
     let verdict: Verdict = 'counted';
     if (close) {
-      known.quarantine = quarantineFor(base.message, base.at, known.quarantine);
+      known.quarantine = quarantineFor(known.cause, base.at, known.quarantine);
       const closed = Object.values(health.slots).filter((one) => one.quarantine).length;
       const whole = record.tier !== 'builtin' && (!slot || closed > 1);
       verdict = whole ? 'plugin' : 'slot';
-      if (whole) health.quarantine = quarantineFor(`${where} ${base.message}`, base.at, health.quarantine);
+      if (whole) health.quarantine = quarantineFor(cause, base.at, health.quarantine);
     }
     if (slot) slot.watched = true;
     this.#host.health.save(health);
@@ -199,13 +200,13 @@ export class Supervisor implements SlotObserver {
       slot.closedBy = fault;
     }
     if (record && verdict === 'plugin' && record.state !== 'quarantined' && record.state !== 'disposed') {
-      transition(record, 'quarantined', `${fault.where} ${fault.message}`);
+      transition(record, 'quarantined', faultCause(fault));
       for (const one of record.slots) {
         one.open = false;
         one.closedBy ??= fault;
       }
       this.#host.takeDown(record);
-    } else if (record?.running) transition(record, 'degraded', `${fault.where} ${fault.message}`);
+    } else if (record?.running) transition(record, 'degraded', faultCause(fault));
     this.#host.report(fault);
     return fault;
   }
@@ -221,7 +222,7 @@ export class Supervisor implements SlotObserver {
       fingerprint: '',
       at: quarantine.at,
       action: `off since ${new Date(quarantine.at).toISOString()}`,
-      next: release(record),
+      next: remedy(record.id),
     };
   }
 }
@@ -231,21 +232,22 @@ function isDue(quarantine: Quarantine | undefined, now: number): boolean {
 }
 
 function reasonOf(where: string, known: SlotHealth): string {
-  return `${where} ${known.quarantine ? 'is off: ' : ''}${known.cause}`;
+  return `${where.replace(/\.run$/, '')} ${known.quarantine ? 'is off: ' : ''}${known.cause}`;
 }
 
 function verb(kind: FaultKind): string {
   return kind === 'threw' || kind === 'rejected' || kind === 'stray' ? 'threw ' : '';
 }
 
-function release(record: PluginRecord): string {
-  return `Fix it (a changed plugin is tried again), or run: agent plugin release ${record.id}`;
+/** What the person can do about what is off. */
+export function remedy(id: string, hint = ''): string {
+  return `${hint ? `${capitalise(hint)}; then` : 'Fix it and'} it is tried again, or run: agent plugin release ${id}`;
 }
 
 function phrase(record: PluginRecord, verdict: Verdict, slot: Slot | undefined, hint: string): { action: string; next: string } {
-  if (verdict === 'plugin') return { action: 'the plugin is off', next: hint + release(record) };
-  if (verdict === 'slot') return { action: slot?.gate ? 'it denies until this is settled' : `${slot?.key ?? 'this part'} is off, the rest of the plugin works`, next: hint + release(record) };
-  return { action: slot?.key.startsWith('hook ') ? 'the run went on without it' : 'contained', next: `${hint}See: agent plugin list` };
+  if (verdict === 'plugin') return { action: pluginIsOff, next: remedy(record.id, hint) };
+  if (verdict === 'slot') return { action: slot?.gate ? 'it denies until this is settled' : 'this part is off, the rest of the plugin works', next: remedy(record.id, hint) };
+  return { action: slot?.key.startsWith('hook ') ? 'the run went on without it' : 'contained', next: `${hint ? `${capitalise(hint)}. ` : ''}See: agent plugin list` };
 }
 
 function capitalise(text: string): string {

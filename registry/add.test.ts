@@ -60,7 +60,7 @@ describe('a plugin folder', () => {
   it('is not added when nobody can be asked', async () => {
     const { code, err } = await add(at.plugin('src/hello', { id: 'hello' }), {});
     expect(code).toBe(2);
-    expect(err).toContain('error: nobody can be asked whether to add hello\n  hint: --yes adds it without asking');
+    expect(err).toContain('agent: nobody can be asked whether to add hello\n  --yes adds it without asking');
     expect(existsSync(at.lock)).toBe(false);
   });
 
@@ -86,9 +86,9 @@ describe('a plugin folder', () => {
 
 describe('what cannot be added', () => {
   it.each([
-    ['', /error: '' does not exist/],
-    ['nowhere', /error: nowhere does not exist\n {2}hint: give the path of a plugin folder/],
-    ['file', /is a file, and only folders can be added\n {2}hint: .*config\/plugins/],
+    ['', /^agent: '' does not exist/],
+    ['nowhere', /^agent: nowhere does not exist\n {2}give the path of a plugin folder/],
+    ['file', /is a file, and only folders can be added\n {2}.*config\/plugins/],
     ['empty', /holds no plugin: neither a package.json with an "agent" part nor an index.ts/],
     ['unknown-key', /package.json: agent.capabilites: unknown key; did you mean "capabilities"\?/],
     ['no-json', /package.json: JSON: /],
@@ -132,7 +132,7 @@ describe('adding again', () => {
     const folder = at.plugin('hello', { id: 'hello' });
     await add(folder);
     const before = readLock(at.lock)['hello'];
-    expect((await add(folder, {})).out).toContain('Unchanged hello');
+    expect((await add(folder, {})).out).toContain('Unchanged: hello');
     expect(readLock(at.lock)['hello']).toEqual(before);
     at.write('hello/index.ts', '// changed');
     expect((await add(folder, {})).out).toContain('Updated hello');
@@ -207,7 +207,7 @@ describe('the lock file', () => {
     at.write('home/data/agent-plugins.lock', '{ "version": 1, "plugins": { "a"');
     const { code, err } = await agent.run('plugin add', { arguments: { folder }, options: { yes: true } });
     expect(code).toBe(2);
-    expect(err).toMatch(/agent-plugins\.lock: JSON: .*\n {2}hint: correct the file, or delete it and add your plugins again/);
+    expect(err).toMatch(/agent-plugins\.lock: JSON: .*\n {2}correct the file, or delete it and add your plugins again/);
     expect(readFileSync(at.lock, 'utf8')).toBe('{ "version": 1, "plugins": { "a"');
   });
 
@@ -215,7 +215,7 @@ describe('the lock file', () => {
     at.write('home/data', 'a file where the folder should be');
     const { code, err } = await add(at.plugin('hello', { id: 'hello' }));
     expect(code).toBe(1);
-    expect(err).toMatch(/error: .*agent-plugins\.lock cannot be written: (ENOTDIR|EEXIST)/);
+    expect(err).toMatch(/^agent: .*agent-plugins\.lock cannot be written: (ENOTDIR|EEXIST)/m);
     expect(err).toContain('nothing was changed');
   });
 });

@@ -10,7 +10,7 @@ import { engineProblem } from '../kernel/resolve.ts';
 import { describeCapabilities } from './capabilities.ts';
 import { factLines, shortPath } from './layout.ts';
 import { beyondAgreement, type LockEntries, type LockEntry, lockFile, readLock, updateLock } from './lock.ts';
-import { Refused, refuse, reporting } from './report.ts';
+import { refused, reporting } from './report.ts';
 
 interface Proposal {
   readonly id: string;
@@ -40,7 +40,7 @@ export function addCommand(p: PluginContext): Command {
       if (!isAgreed) {
         describe(id, found, known !== undefined, asked, io);
         const answer = options['yes'] ? true : await io.confirm(known ? `Agree to this for ${id}?` : `Add ${id}?`, signal);
-        if (answer === undefined) return refuse(io, `nobody can be asked whether to add ${id}`, '--yes adds it without asking');
+        if (answer === undefined) throw refused(`nobody can be asked whether to add ${id}`, '--yes adds it without asking');
         if (!answer) {
           io.say('Nothing was changed.');
           return 1;
@@ -53,27 +53,28 @@ export function addCommand(p: PluginContext): Command {
         return { ...withoutPath(entries, entry.path), [id]: entry };
       });
 
+      const verb = !known ? 'Added' : known.contentDigest === entry.contentDigest ? 'Unchanged:' : 'Updated';
       if (options['json']) io.json({ id, ...entry });
-      else io.print(`${io.style.green(!known ? 'Added' : known.contentDigest === entry.contentDigest ? 'Unchanged' : 'Updated')} ${id} ${oneLine(entry.version, 40)} ${io.style.dim(`(${shortPath(entry.path)})`)}`);
+      else io.print(`${verb} ${io.style.cyan(id)} ${oneLine(entry.version, 40)} ${io.style.dim(`(${shortPath(entry.path)})`)}`);
       for (const line of outlook(id, plugins, p.use(configControl).config.get('plugins.disabled'))) io.say(line);
       return 0;
     }),
   });
 }
 
-/** The plugin in a folder. @throws Refused when there is none that could run */
+/** The plugin in a folder. @throws OperationalError when there is none that could run */
 function pluginAt(given: string, { paths, version }: KernelControl): Candidate {
   const path = realPath(resolve(given));
-  if (given === '' || path === undefined) throw new Refused(`${given || "''"} does not exist`, 'give the path of a plugin folder');
+  if (given === '' || path === undefined) throw refused(`${given || "''"} does not exist`, 'give the path of a plugin folder');
   const shown = shortPath(path);
   if (!statSync(path).isDirectory()) {
-    throw new Refused(`${shown} is a file, and only folders can be added`, `a plugin of one file runs as soon as it lies in ${shortPath(join(paths.config, 'plugins'))}`);
+    throw refused(`${shown} is a file, and only folders can be added`, `a plugin of one file runs as soon as it lies in ${shortPath(join(paths.config, 'plugins'))}`);
   }
   const candidate = discoverPlugin('npm', path);
-  if (!candidate) throw new Refused(`${shown} holds no plugin: neither a package.json with an "agent" part nor an index.ts or index.js`, 'see plugin-template for one that works');
-  if (candidate.problem) throw new Refused(candidate.problem.reason, candidate.problem.hint);
+  if (!candidate) throw refused(`${shown} holds no plugin: neither a package.json with an "agent" part nor an index.ts or index.js`, 'see plugin-template for one that works');
+  if (candidate.problem) throw refused(candidate.problem.reason, candidate.problem.hint);
   const unfit = engineProblem(candidate.manifest, version);
-  if (unfit !== undefined) throw new Refused(`${candidate.manifest.id} ${unfit}`);
+  if (unfit !== undefined) throw refused(`${candidate.manifest.id} ${unfit}`);
   return candidate;
 }
 
@@ -85,10 +86,10 @@ function propose({ path, entry, manifest, bare }: Candidate, addedAt: string): P
 
 function refuseTaken(id: string, { path }: LockEntry, plugins: readonly PluginInfo[], entries: LockEntries): void {
   if (plugins.some((plugin) => plugin.id === id && plugin.tier === 'builtin')) {
-    throw new Refused(`"${id}" is the id of a built-in plugin`, 'give yours another id; plugins.replaces in your configuration lets it take the place of a built-in');
+    throw refused(`"${id}" is the id of a built-in plugin`, 'give yours another id; plugins.replaces in your configuration lets it take the place of a built-in');
   }
   const other = entries[id];
-  if (other && other.path !== path) throw new Refused(`"${id}" was already added from ${shortPath(other.path)}`, `agent plugin remove ${id}, then add this one`);
+  if (other && other.path !== path) throw refused(`"${id}" was already added from ${shortPath(other.path)}`, `agent plugin remove ${id}, then add this one`);
 }
 
 /** One folder is one plugin: under the id it had before, it is not there any more. */
@@ -97,15 +98,14 @@ function withoutPath(entries: LockEntries, path: string): LockEntries {
 }
 
 function describe(id: string, entry: LockEntry, isKnown: boolean, asked: readonly string[] | null, io: CommandIO): void {
-  const { style } = io;
-  io.say(isKnown ? `${style.bold(id)} now asks for more than you agreed to:` : `This links the plugin ${style.bold(id)} into your agent:`);
+  io.say(isKnown ? `${id} now asks for more than you agreed to:` : `This links the plugin ${id} into your agent:`);
   const facts: [string, string][] = [
     ['version', oneLine(entry.version, 40)],
     ['folder', shortPath(entry.path)],
     [isKnown ? 'also asks for' : 'asks for', asked ? describeCapabilities(asked) : 'what its code says: no package.json states it'],
   ];
-  for (const line of factLines(facts, style.dim)) io.say(line);
-  io.say(style.dim('  A plugin runs with your rights: what it asks for is a declaration, not a sandbox.'));
+  for (const line of factLines(facts)) io.say(line);
+  io.say('A plugin runs with your rights: what it asks for is a declaration, not a sandbox.');
 }
 
 /** What happens to it at the next start. */

@@ -149,6 +149,17 @@ async function run(kernel: Kernel, name: string, given: RunOptions = {}): Promis
     input: async () => undefined,
   };
   const found = kernel.items('commands').get(name) as Item<Command> | undefined;
-  const code = await found?.item.run?.({ arguments: given.arguments ?? {}, options: given.options ?? {} }, { io });
-  return { code: code ?? Number.NaN, out: out.join('\n'), err: err.join('\n'), json, questions };
+  const act = async (): Promise<number> => {
+    try {
+      return (await found?.item.run?.({ arguments: given.arguments ?? {}, options: given.options ?? {} }, { io })) ?? Number.NaN;
+    } catch (error) {
+      // As the terminal channel tells it.
+      if (!face.isOperational(error)) throw error;
+      const { hint, kind } = error.details;
+      err.push(`agent: ${error.message}`, ...(typeof hint === 'string' ? [`  ${hint}`] : []));
+      return kind === 'configuration' ? 2 : 1;
+    }
+  };
+  const code = await act();
+  return { code, out: out.join('\n'), err: err.join('\n'), json, questions };
 }

@@ -45,12 +45,11 @@ describe('plugin list', () => {
     expect(wrapped.slice(2).every((text) => text.length <= 60)).toBe(true);
   });
 
-  it('cuts paths from the front where the terminal is too narrow', async () => {
+  it('keeps to the width of a terminal', async () => {
     at.plugin('home/config/plugins/greeter', { id: 'greeter' }, greeting);
     await using agent = await boot(at);
-    const line = (await agent.run('plugin list', { interactive: true, columns: 85 })).out.split('\n')[1] ?? '';
-    expect(line).toMatch(/ …\S*plugins\/greeter$/);
-    expect(line.length).toBe(85);
+    const { out } = await agent.run('plugin list', { interactive: true, columns: 70 });
+    expect(out.split('\n').map((line) => line.length).every((length) => length <= 70)).toBe(true);
   });
 
   it('cannot be made to write escape sequences', async () => {
@@ -104,7 +103,7 @@ describe('plugin remove', () => {
     await using agent = await boot(at);
     const { code, err } = await agent.run('plugin remove', { arguments: { id: 'word' } });
     expect(code).toBe(2);
-    expect(err).toBe('error: there is no plugin "word"; did you mean "words"?\n  hint: agent plugin list shows all');
+    expect(err).toBe('agent: there is no plugin "word"; did you mean "words"?\n  agent plugin list shows all');
   });
 });
 
@@ -115,7 +114,7 @@ describe('plugin release', () => {
     await using agent = await boot(at);
     const again = await agent.run('plugin release', { arguments: { id: 'moody' } });
     expect(again.code).toBe(1);
-    expect(again.err).toMatch(/^error: moody is quarantined again: .*not today/);
+    expect(again.err).toMatch(/^agent: moody is quarantined again: .*not today/);
     rmSync(join(at.root, 'flag'));
     const { code, out } = await agent.run('plugin release', { arguments: { id: 'moody' } });
     expect([code, out]).toEqual([0, 'moody is activated']);
@@ -145,9 +144,13 @@ describe('plugin why', () => {
     await using agent = await boot(at);
     const { code, out } = await agent.run('plugin why', { arguments: { hook: 'prompt.build' } });
     expect(code).toBe(0);
-    expect(out).toBe(
-      ['prompt.build waterfall: each hands its value on to the next', '  1.  ccc  stage normal, tier global, id ccc', '  2.  bbb  stage normal, after ccc, tier global, id bbb', '  3.  aaa  stage post, tier global, id aaa'].join('\n'),
-    );
+    expect(out.split('\n')).toEqual([
+      'prompt.build is a waterfall hook: each hands its value on to the next',
+      '#  PLUGIN  STANDS HERE BY',
+      '1  ccc     stage normal, tier global, id ccc',
+      '2  bbb     stage normal, after ccc, tier global, id bbb',
+      '3  aaa     stage post, tier global, id aaa',
+    ]);
     const { json } = await agent.run('plugin why', { arguments: { hook: 'prompt.build' }, options: { json: true } });
     expect(json).toMatchObject({ hook: 'prompt.build', kind: 'waterfall', taps: [{ position: 1, plugin: 'ccc', tier: 'global', open: true }, { position: 2 }, { position: 3 }] });
   });
@@ -155,25 +158,25 @@ describe('plugin why', () => {
   it('counts plugins that start with the hook', async () => {
     at.plugin('home/config/plugins/lazy', { id: 'lazy', activateOn: ['hook:turn.end'] }, plugin("{ hooks: { 'turn.end': () => {} } }"));
     await using agent = await boot(at);
-    expect((await agent.run('plugin why', { arguments: { hook: 'turn.end' } })).out).toContain('1.  lazy');
+    expect((await agent.run('plugin why', { arguments: { hook: 'turn.end' } })).out).toContain('\n1  lazy ');
   });
 
   it('says so where nobody taps it', async () => {
     await using agent = await boot(at);
-    expect((await agent.run('plugin why', { arguments: { hook: 'session.end' } })).out).toBe('session.end series: each in turn\n  no plugin taps it');
+    expect((await agent.run('plugin why', { arguments: { hook: 'session.end' } })).out).toBe('session.end is a series hook: each in turn\nNo plugin taps it.');
   });
 
   it('marks a tap that is not called any more', async () => {
     at.write('home/config/plugins/bad.ts', plugin("{ hooks: { 'prompt.build': () => { throw new Error('no'); } } }"));
     await using agent = await boot(at);
     for (let n = 0; n < 3; n++) await agent.kernel.call('prompt.build', { cwd: '/', sections: [] });
-    expect((await agent.run('plugin why', { arguments: { hook: 'prompt.build' } })).out).toContain('(quarantined: not called)');
+    expect((await agent.run('plugin why', { arguments: { hook: 'prompt.build' } })).out).toContain('in quarantine: not called');
   });
 
   it('suggests the nearest of the hooks, and lists them', async () => {
     await using agent = await boot(at);
     const { code, err } = await agent.run('plugin why', { arguments: { hook: 'prompt.biuld' } });
     expect(code).toBe(2);
-    expect(err).toMatch(/^error: there is no hook "prompt\.biuld"; did you mean "prompt\.build"\?\n {2}\d+ hooks:\n {4}agent\.stop /);
+    expect(err).toMatch(/^agent: there is no hook "prompt\.biuld"; did you mean "prompt\.build"\?\n {2}hooks are agent\.stop, /);
   });
 });

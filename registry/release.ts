@@ -1,7 +1,7 @@
 /** `agent plugin release` */
 import { type Command, command, kernelControl, oneLine, type PluginContext } from 'newt-agent';
-import { paintState } from './list.ts';
-import { fail, refuse, reporting } from './report.ts';
+import { stateStyle } from './list.ts';
+import { failed, refused, reporting } from './report.ts';
 import { unknownPlugin } from './unknown.ts';
 
 export function releaseCommand(p: PluginContext): Command {
@@ -13,13 +13,12 @@ export function releaseCommand(p: PluginContext): Command {
       const control = p.use(kernelControl);
       const id = String(given);
       const plugins = control.plugins().filter((plugin) => plugin.id === id);
-      if (plugins.length === 0) return unknownPlugin(id, control.plugins().map((plugin) => plugin.id), io);
-      if (plugins.every(({ state }) => state === 'refused')) {
-        return refuse(io, `${id} is not in quarantine, it was refused: ${plugins[0]?.reason ?? 'no reason given'}`);
-      }
+      if (plugins.length === 0) throw unknownPlugin(id, control.plugins().map((plugin) => plugin.id));
+      if (plugins.every(({ state }) => state === 'refused')) throw refused(`${id} is not in quarantine, it was refused: ${plugins[0]?.reason ?? 'no reason given'}`);
+
       const { state, reason } = await control.release(id);
-      const shown = `${id} is ${paintState(state, io.style)(state)}`;
-      if (state === 'quarantined') return fail(io, `${id} is quarantined again: ${reason ?? 'no reason given'}`, 'correct the plugin: a changed plugin is tried again by itself');
+      if (state === 'quarantined') throw failed(`${id} is quarantined again: ${reason ?? 'no reason given'}`, 'correct the plugin: once changed, it is tried again by itself');
+      const shown = `${io.style.cyan(id)} is ${stateStyle(io.style)(state)}`;
       io.print(reason === undefined ? shown : `${shown}: ${oneLine(reason, 1_000)}`);
       return 0;
     }),

@@ -1,8 +1,8 @@
 /** `agent plugin remove` */
-import { type Command, type CommandIO, command, type ConfigControl, configControl, kernelControl, type PluginContext, type PluginInfo } from 'newt-agent';
+import { type Command, command, type ConfigControl, configControl, kernelControl, type OperationalError, type PluginContext, type PluginInfo } from 'newt-agent';
 import { shortPath } from './layout.ts';
 import { type LockEntry, lockFile, readLock, updateLock } from './lock.ts';
-import { refuse, reporting } from './report.ts';
+import { refused, reporting } from './report.ts';
 import { unknownPlugin } from './unknown.ts';
 
 export function removeCommand(p: PluginContext): Command {
@@ -16,13 +16,13 @@ export function removeCommand(p: PluginContext): Command {
       const file = lockFile(control.paths);
       const plugins = control.plugins();
       const key = keyOf(id, readLock(file), plugins);
-      if (key === undefined) return notAdded(id, plugins, p.use(configControl), io);
+      if (key === undefined) throw notAdded(id, plugins, p.use(configControl));
       let removed: LockEntry | undefined;
       await updateLock(file, ({ [key]: entry, ...others }) => {
         removed = entry;
         return others;
       });
-      io.print(`${io.style.green('Removed')} ${id}${removed ? `; its folder ${shortPath(removed.path)} is untouched` : ''}`);
+      io.print(`Removed ${io.style.cyan(id)}${removed ? `; its folder ${shortPath(removed.path)} is untouched` : ''}`);
       return 0;
     }),
   });
@@ -35,12 +35,12 @@ function keyOf(id: string, entries: Readonly<Record<string, LockEntry>>, plugins
   return Object.keys(entries).find((key) => entries[key]?.path === path);
 }
 
-function notAdded(id: string, plugins: readonly PluginInfo[], { config }: ConfigControl, io: CommandIO): number {
+function notAdded(id: string, plugins: readonly PluginInfo[], { config }: ConfigControl): OperationalError {
   const plugin = plugins.find((one) => one.id === id);
-  if (!plugin) return unknownPlugin(id, plugins.map((one) => one.id), io);
+  if (!plugin) return unknownPlugin(id, plugins.map((one) => one.id));
   const disabled = config.get('plugins.disabled');
   const list = JSON.stringify([...new Set([...(Array.isArray(disabled) ? disabled : []), id])]);
   const off = `agent config set plugins.disabled '${list}'`;
-  if (plugin.tier === 'builtin') return refuse(io, `${id} is built in and cannot be removed`, `to turn it off: ${off}`);
-  return refuse(io, `${id} was not added with agent plugin add: it is the ${plugin.tier} plugin at ${shortPath(plugin.path)}`, `delete it there, or turn it off: ${off}`);
+  if (plugin.tier === 'builtin') return refused(`${id} is built in and cannot be removed`, `to turn it off: ${off}`);
+  return refused(`${id} was not added with agent plugin add: it is the ${plugin.tier} plugin at ${shortPath(plugin.path)}`, `delete it there, or turn it off: ${off}`);
 }

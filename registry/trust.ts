@@ -2,7 +2,7 @@
 import { type Command, command, type CommandIO, configControl, type PluginContext, trustControl } from 'newt-agent';
 import type { TrustStatus } from '../kernel/trust.ts';
 import { shortPath } from './layout.ts';
-import { fail, refuse, reporting } from './report.ts';
+import { failed, refused, reporting } from './report.ts';
 import { contentLines, trustContent } from './trust-content.ts';
 
 const noFolder = 'this folder belongs to no project with an .agent folder: there is nothing to trust';
@@ -26,7 +26,7 @@ export function trustStatusCommand(p: PluginContext): Command {
         io.json({ folder, status: answer.status, reason: answer.reason ?? null, granted: granted ?? null, ...content });
         return 0;
       }
-      io.print(`${io.style.bold(shortPath(folder))} ${describeStatus(answer, granted, io)}`);
+      io.print(`${io.style.cyan(shortPath(folder))} ${describeStatus(answer, granted, io)}`);
       if (answer.digest !== undefined) for (const line of contentLines(content, io.style)) io.print(line);
       if (answer.digest !== undefined && answer.status !== 'trusted') io.say('Its plugins and these settings have no effect until you run: agent trust grant');
       return 0;
@@ -40,17 +40,17 @@ export function grantCommand(p: PluginContext): Command {
     examples: ['agent trust status', 'agent trust grant'],
     run: reporting((_, { io }) => {
       const { trust, folder } = p.use(trustControl);
-      if (folder === undefined) return refuse(io, noFolder, 'run it inside of the project');
+      if (folder === undefined) throw refused(noFolder, 'run it inside of the project');
       const { status, digest, reason } = trust.status(folder);
-      if (status === 'nothing-to-trust') return refuse(io, `${shortPath(folder)} holds no files: there is nothing to trust`);
+      if (status === 'nothing-to-trust') throw refused(`${shortPath(folder)} holds no files: there is nothing to trust`);
       if (status === 'trusted') {
         io.print(`${shortPath(folder)} is trusted already.`);
         return 0;
       }
-      if (digest === undefined) return fail(io, `${shortPath(folder)} cannot be trusted: ${reason ?? 'it cannot be read'}`, 'correct that, then try again');
+      if (digest === undefined) throw failed(`${shortPath(folder)} cannot be trusted: ${reason ?? 'it cannot be read'}`, 'correct that, then try again');
       const content = trustContent(folder, p.use(configControl));
       trust.grant(folder, digest);
-      io.print(`${io.style.green('Trusted')} ${shortPath(folder)}`);
+      io.print(`Trusted ${io.style.cyan(shortPath(folder))}`);
       for (const line of contentLines(content, io.style)) io.print(line);
       io.say('This takes effect at the next start. Whatever changes in that folder needs a new grant.');
       return 0;
@@ -64,12 +64,12 @@ export function revokeCommand(p: PluginContext): Command {
     examples: ['agent trust revoke'],
     run: reporting((_, { io }) => {
       const { trust, folder } = p.use(trustControl);
-      if (folder === undefined) return refuse(io, noFolder, 'run it inside of the project');
+      if (folder === undefined) throw refused(noFolder, 'run it inside of the project');
       if (!trust.revoke(folder)) {
         io.print(`${shortPath(folder)} is not trusted.`);
         return 0;
       }
-      io.print(`${io.style.green('Revoked')} trust in ${shortPath(folder)}`);
+      io.print(`Revoked trust in ${io.style.cyan(shortPath(folder))}`);
       io.say('Its plugins and settings have no effect from the next start on.');
       return 0;
     }),

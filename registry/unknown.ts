@@ -1,9 +1,9 @@
 /** An id that names no plugin. */
-import type { CommandIO } from 'newt-agent';
+import type { OperationalError } from 'newt-agent';
 import { didYouMean } from '../kernel/near.ts';
-import { refuse } from './report.ts';
+import { refused } from './report.ts';
 
-/** Says so, with the nearest of `known`. @returns the exit code 2 */
-export function unknownPlugin(id: string, known: readonly string[], io: CommandIO): 2 {
-  return refuse(io, `there is no plugin "${id}"${didYouMean(id, known)}`, 'agent plugin list shows all');
+/** Says so, with the nearest of `known`. */
+export function unknownPlugin(id: string, known: readonly string[]): OperationalError {
+  return refused(`there is no plugin "${id}"${didYouMean(id, known)}`, 'agent plugin list shows all');
 }

@@ -1,8 +1,8 @@
 /** `agent plugin why` */
-import { type Command, type CommandIO, command, kernelControl, type PluginContext, type TapInfo } from 'newt-agent';
+import { type Command, type CommandIO, command, kernelControl, type PluginContext, table, type TapInfo } from 'newt-agent';
 import { didYouMean } from '../kernel/near.ts';
-import { alignRows, count, wrap } from './layout.ts';
-import { refuse, reporting } from './report.ts';
+import { tableLayout } from './layout.ts';
+import { refused, reporting } from './report.ts';
 
 const kinds: Readonly<Record<string, string>> = {
   series: 'each in turn',
@@ -21,9 +21,11 @@ export function whyCommand(p: PluginContext): Command {
     run: reporting(async ({ arguments: { hook: given }, options }, { io }) => {
       const control = p.use(kernelControl);
       const hook = String(given);
-      const names = control.hooks().map(({ name }) => name).sort();
       const kind = control.hooks().find(({ name }) => name === hook)?.kind;
-      if (kind === undefined) return unknownHook(hook, names, io);
+      if (kind === undefined) {
+        const names = control.hooks().map(({ name }) => name).sort();
+        throw refused(`there is no hook "${hook}"${didYouMean(hook, names)}`, `hooks are ${names.join(', ')}`);
+      }
       // Who waits for the hook to be called would be missing from the order.
       await p.activate(`hook:${hook}`);
       const taps = control.why(hook);
@@ -35,23 +37,12 @@ export function whyCommand(p: PluginContext): Command {
 }
 
 function print(hook: string, kind: string, taps: readonly TapInfo[], io: CommandIO): void {
-  const { style } = io;
-  io.print(`${style.bold(hook)} ${style.dim(`${kind}: ${kinds[kind] ?? ''}`)}`);
+  const { cyan, dim, bold } = io.style;
+  io.print(`${bold(hook)} is a ${kind} hook: ${kinds[kind] ?? ''}`);
   if (taps.length === 0) {
-    io.print('  no plugin taps it');
+    io.print('No plugin taps it.');
     return;
   }
-  const rows = taps.map((tap, index) => [
-    { text: `${index + 1}.`.padStart(String(taps.length).length + 1) },
-    { text: tap.plugin, paint: tap.open ? style.bold : style.red },
-    { text: tap.open ? tap.reason : `${tap.reason} (quarantined: not called)`, paint: style.dim },
-  ]);
-  for (const line of alignRows(rows)) io.print(`  ${line}`);
-}
-
-function unknownHook(hook: string, names: readonly string[], io: CommandIO): number {
-  const code = refuse(io, `there is no hook "${hook}"${didYouMean(hook, names)}`);
-  io.say(`  ${io.style.cyan(`${count(names.length, 'hook')}:`)}`);
-  for (const line of wrap(names.join(' '), io.columns - 4)) io.say(`    ${line}`);
-  return code;
+  const rows = taps.map(({ plugin, open, reason }, index) => [String(index + 1), plugin, open ? reason : `${reason}; in quarantine: not called`]);
+  io.print(table(rows, [{ title: '#' }, { title: 'PLUGIN', style: cyan }, { title: 'STANDS HERE BY', style: dim }], tableLayout(io)));
 }

@@ -45,9 +45,9 @@ export function textView(io: Terminal): View {
     if (isMidLine) io.write('\n');
     isMidLine = false;
   };
-  const enter = (kind: Block): void => {
+  const enter = (kind: Block, anew = false): void => {
     startLine();
-    if (block !== undefined && block !== kind) io.write('\n');
+    if (block !== undefined && (anew || block !== kind)) io.write('\n');
     block = kind;
   };
   const line = (text: string, kind: Block = 'lines'): void => {
@@ -61,7 +61,7 @@ export function textView(io: Terminal): View {
     const end = text.trimEnd().length;
     blanks = text.slice(end);
     if (end === 0) return;
-    if (!isMidLine || block !== 'text') enter('text');
+    if (!isMidLine || block !== 'text') enter('text', !spoken);
     io.write(text.slice(0, end));
     spoken += text.slice(0, end);
     isMidLine = true;

@@ -1,5 +1,5 @@
 /** The tour's stage: a temporary home and workspace, and the plugins that appear on it. */
-import { mkdtempSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
@@ -12,6 +12,7 @@ export interface Stage {
   /** Environment for the commands of the tour. */
   readonly env: NodeJS.ProcessEnv;
   addBroken(): void;
+  removeBroken(): void;
 }
 
 const plugin = (body: string): string => `import { definePlugin, tool, z } from 'newt-agent';\n\n${body}`;
@@ -101,7 +102,17 @@ export function setStage(): Stage {
   write(linked, linkedPlugin);
   const env: NodeJS.ProcessEnv = { ...process.env, AGENT_HOME: home };
   for (const name of Object.keys(env)) if (name.startsWith('AGENT_') && name !== 'AGENT_HOME') delete env[name];
-  return { root, workspace, linked, env, addBroken: () => write(join(home, 'config', 'plugins'), brokenPlugins) };
+  const plugins = join(home, 'config', 'plugins');
+  return {
+    root,
+    workspace,
+    linked,
+    env,
+    addBroken: () => write(plugins, brokenPlugins),
+    removeBroken: () => {
+      for (const name of Object.keys(brokenPlugins)) rmSync(join(plugins, name));
+    },
+  };
 }
 
 function write(folder: string, files: Readonly<Record<string, string>>): void {

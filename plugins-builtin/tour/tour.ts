@@ -39,6 +39,7 @@ async function acts(io: CommandIO, stage: Stage, signal: AbortSignal): Promise<n
   code = await type('plugin', 'list');
   if (code) return code;
 
+  stage.removeBroken();
   title('3. One coding task, through the loop and the tools every run uses');
   code = await type('run', '--yes', '-m', 'tour/fibonacci', task);
   if (code) return code;
