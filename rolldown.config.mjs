@@ -1,11 +1,40 @@
 // One bundle for the command and the package's export, split where code is loaded lazily. jiti stays
 // outside: it loads files of its own.
+import { readFileSync } from 'node:fs';
 import { defineConfig } from 'rolldown';
+
+/** zod's 50 translations would be half of what every start reads: each is fetched from the package when it is asked for. */
+const lazyLocales = {
+  name: 'lazy-locales',
+  load: {
+    filter: { id: /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/ },
+    handler(id) {
+      const named = [...readFileSync(id, 'utf8').matchAll(/export \{ default as (\w+) \} from "\.\/([\w-]+)\.js"/g)];
+      const lines = named.map(([, name, file]) => `export const ${name} = () => interop(require("zod/v4/locales/${file}.cjs"))();`);
+      // English is what zod itself starts with.
+      return ['import { createRequire } from "node:module";', 'import english from "./en.js";', 'const require = createRequire(import.meta.url);', 'const interop = (module) => module.default ?? module;', ...lines.filter((line) => !line.includes('/en.cjs')), 'export { english as en };'].join('\n');
+    },
+  },
+};
 
 export default defineConfig({
   input: { main: 'plugins-builtin/command.ts', public: 'plugins-builtin/public.ts' },
   platform: 'node',
   external: ['jiti', /^node:/],
+  plugins: [lazyLocales],
   resolve: { alias: { 'newt-agent': new URL('./plugins-builtin/public.ts', import.meta.url).pathname } },
-  output: { dir: 'dist', format: 'esm', entryFileNames: '[name].js', chunkFileNames: 'chunks/[name]-[hash].js', cleanDir: true, sourcemap: false, minify: { compress: false, mangle: false, codegen: { removeWhitespace: false } } },
+  output: {
+    dir: 'dist',
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'chunks/[name]-[hash].js',
+    cleanDir: true,
+    sourcemap: true,
+    // What every start needs lies in one file: each further module costs the loader half a millisecond.
+    codeSplitting: {
+      groups: [{ name: 'core', test: /node_modules.(zod|tapable|semver)|.kernel.(?!config.(file|edit))|agent.api|manifest\.ts|public\.ts|registry.lock/ }],
+    },
+    // White space is a quarter of the bytes that are read and hashed at every start. Names stay, for stacks.
+    minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
+  },
 });

@@ -111,6 +111,12 @@ function checkedConfig(record: PluginRecord, definition: PluginDefinition, host:
   throw new Refusal(`${key}: ${issue?.message ?? 'invalid'}. To fix it: agent config set ${key} <value>`);
 }
 
+function checkedReturn(returned: Contributions): Contributions {
+  const found = Array.isArray(returned) ? 'an array' : typeof returned === 'object' ? undefined : `a ${typeof returned}`;
+  if (found === undefined) return returned;
+  throw new ActivationFailure('setup', new KernelError('CONTRACT', { what: `setup returned ${found}`, hint: 'return contributions by point, such as { tools: { … }, hooks: { … } }' }));
+}
+
 /** The registering half of `p`. Before the commit everything is only noted. */
 function createRegistrar(record: PluginRecord, scope: Scope, host: ActivationHost): { registrar: Registrar; commit: (returned: Contributions) => void } {
   const { registry } = host;
@@ -130,7 +136,7 @@ function createRegistrar(record: PluginRecord, scope: Scope, host: ActivationHos
   };
   const tap = (hook: string, given: Tap<unknown>): Disposable =>
     register(() => {
-      const { run, ...order } = typeof given === 'function' ? { run: given as unknown } : (given as Order & { run: unknown });
+      const { run, ...order } = typeof given === 'object' && given !== null ? (given as Order & { run: unknown }) : { run: given as unknown };
       if (typeof run !== 'function') throw new KernelError('CONTRACT', { what: `hook ${hook} is ${typeof run}, not a function`, hint: 'give a function, or { run, stage, before, after }' });
       if (registry.isGate(hook) && !record.manifest.capabilities.includes(`gate:${hook}`)) throw new KernelError('GATE_CAPABILITY', { plugin: record.id, hook });
       return registry.tap(record, hook, hookSlotKey(hook), run as SlotFunction, order);
@@ -148,7 +154,8 @@ function createRegistrar(record: PluginRecord, scope: Scope, host: ActivationHos
     call: ((hook: string, payload: PayloadOf<HookMap[never]>, signal?: AbortSignal) => registry.call(hook, payload, signal)) as Registrar['call'],
   };
 
-  const commit = ({ hooks = {}, ...points }: Contributions): void => {
+  const commit = (returned: Contributions): void => {
+    const { hooks = {}, ...points } = checkedReturn(returned);
     for (const [point, items] of Object.entries(points as Record<string, unknown>)) {
       if (!registry.hasPoint(point)) {
         const near = nearest(point, ['hooks', ...registry.pointNames()]);

@@ -71,26 +71,26 @@ function foreign(owner: PluginRecord | undefined): owner is PluginRecord {
 }
 
 function refuseExit(ownerOf: Owner, refused: (owner: PluginRecord, error: KernelError) => void): (() => void)[] {
-  const refuse = (code: unknown): void => {
+  const refuse = (call: string): void => {
     const owner = ownerOf();
     if (!foreign(owner)) return;
-    const error = new KernelError('EXIT', { code: String(code ?? '') });
+    const error = new KernelError('EXIT', { call });
     refused(owner, error);
     throw error;
   };
   const { exit, abort, kill } = process;
   return [
     patch(process, 'exit', (code?: number | string | null): never => {
-      refuse(code);
+      refuse(`process.exit(${code ?? ''})`);
       return exit(code);
     }),
     patch(process, 'abort', (): never => {
-      refuse('abort');
+      refuse('process.abort()');
       return abort();
     }),
     patch(process, 'kill', (pid: number, signal?: string | number): true => {
       // 0 and the negative of our own id address our process group.
-      if (signal !== 0 && [process.pid, -process.pid, 0].includes(pid)) refuse(signal ?? 'SIGTERM');
+      if (signal !== 0 && [process.pid, -process.pid, 0].includes(pid)) refuse(`process.kill(${pid}, ${signal ?? 'SIGTERM'})`);
       return kill.call(process, pid, signal);
     }),
   ];

@@ -61,9 +61,9 @@ export interface ConfigControl {
   /** The project's file, existing or not; undefined outside of a project. */
   readonly projectFile: string | undefined;
   /** @throws KernelError that names what is wrong and the nearest key */
-  set(key: string, value: string, file: string): void;
+  set(key: string, value: string, file: string): Promise<void>;
   /** Writes a commented starter file. @throws KernelError when there is one already */
-  init(file: string): void;
+  init(file: string): Promise<void>;
 }
 
 export const configControl = defineService<ConfigControl>('kernel.config');

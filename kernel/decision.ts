@@ -31,5 +31,5 @@ export function stricter(kept: Decision | undefined, next: Decision): Decision {
 }
 
 export function isDecision(value: unknown): value is Decision {
-  return typeof value === 'object' && value !== null && 'verdict' in value && typeof value.verdict === 'string' && value.verdict in strictness;
+  return typeof value === 'object' && value !== null && 'verdict' in value && typeof value.verdict === 'string' && Object.hasOwn(strictness, value.verdict);
 }

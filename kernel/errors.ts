@@ -13,12 +13,13 @@ const table = {
   DUPLICATE_ID: ['the id "{id}" is already taken by the plugin at {other}', 'give one of the two another id'],
   ENGINE: ['needs newt-agent {range}, this is {version}', 'install a version of the plugin made for {version}, or update newt-agent'],
   ESCAPES: ['{file}:{line} imports {specifier}, which leaves {root}', 'move that file into {root}: only what lies there is covered by trust'],
-  EXIT: ['called process.exit({code})', 'let the plugin throw instead'],
+  EXIT: ['called {call}', 'let the plugin throw instead'],
   GATE_CAPABILITY: ['plugin {plugin} taps the gate {hook} without the capability "gate:{hook}"', 'declare it in the package.json of the plugin; a bare file cannot guard'],
   ID: ['"{id}" is not a plugin id', 'use lower-case letters, digits and dashes, at most 32, a letter first'],
   LOAD_TIMEOUT: ['{place} did not finish loading: still pending {ms} ms after the last other plugin', 'look for a top-level await or an async setup that never settles'],
   MANIFEST: ['{file}: {key}: {problem}', 'correct that key'],
   MISSING_PACKAGE: ['{file}:{line} imports "{specifier}", which is not installed', 'run npm install in {folder}'],
+  MISSING_FILE: ['{file}:{line} imports "{specifier}", which does not exist', 'correct the path, or put the file there'],
   NO_DEFAULT: ['{file} has no default export made with definePlugin()', 'end the file with: export default definePlugin({ id: \'…\' }, (p) => ({ … }))'],
   NOT_JSON: ['{path} is {found}, not a JSON value', 'pass plain objects, arrays, strings, finite numbers, booleans or null'],
   NO_SERVICE: ['the service {service} is not provided', 'enable a plugin that provides it'],
@@ -54,7 +55,16 @@ export class KernelError extends Error {
 
 /** Recognises a {@link KernelError} across module copies, which `instanceof` would not. */
 export function isKernelError(error: unknown): error is KernelError {
-  return typeof error === 'object' && error !== null && brand in error;
+  return isMarked(error, brand);
+}
+
+/** Whether `value` carries `mark`; never throws, though whatever was thrown may be a Proxy that does. */
+export function isMarked(value: unknown, mark: symbol): boolean {
+  try {
+    return typeof value === 'object' && value !== null && mark in value;
+  } catch {
+    return false;
+  }
 }
 
 function fill(template: string, details: ErrorDetails): string {

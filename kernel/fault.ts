@@ -1,6 +1,6 @@
 /** Faults: what went wrong in a plugin, told so that a person, a record and a healer can each use it. */
 import { createHash } from 'node:crypto';
-import { isKernelError } from './errors.ts';
+import { isKernelError, isMarked } from './errors.ts';
 import type { Tier } from './tier.ts';
 
 /**
@@ -67,7 +67,7 @@ export class OperationalError extends Error {
 }
 
 export function isOperational(error: unknown): error is OperationalError {
-  return typeof error === 'object' && error !== null && operational in error;
+  return isMarked(error, operational);
 }
 
 const maxMessage = 300;

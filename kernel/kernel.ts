@@ -15,7 +15,7 @@ import { createLoader, pendingPlace } from './load.ts';
 import { PluginLog } from './log.ts';
 import { explainPlace } from './order.ts';
 import type { HomePaths } from './paths.ts';
-import { Provenance } from './provenance.ts';
+import { type Frame, Provenance } from './provenance.ts';
 import { Registry } from './registry.ts';
 import { engineProblem, resolvePlugins } from './resolve.ts';
 import type { Disposable } from './scope.ts';
@@ -225,15 +225,19 @@ export class Kernel implements KernelControl, Disposable {
   }
 
   async pausing<T>(ask: () => Promise<T>): Promise<T> {
-    const held = [];
-    for (let frame = this.#provenance.frame(); frame; frame = frame.outer) {
-      if (frame.deadline?.active) held.push(frame.deadline);
+    const held: Frame[] = [];
+    for (let frame = this.#provenance.frame(); frame; frame = frame.outer) held.push(frame);
+    for (const frame of held) {
+      frame.held += 1;
+      if (frame.deadline?.active) this.#sweeper.pause(frame.deadline);
     }
-    for (const deadline of held) this.#sweeper.pause(deadline);
     try {
       return await ask();
     } finally {
-      for (const deadline of held) this.#sweeper.resume(deadline);
+      for (const frame of held) {
+        frame.held -= 1;
+        if (frame.deadline?.active) this.#sweeper.resume(frame.deadline);
+      }
     }
   }
 

@@ -68,7 +68,7 @@ function explain(error: unknown, entry: string): unknown {
   const specifier = /Cannot find (?:module|package) '([^']+)'/.exec(String((error as Error | undefined)?.message))?.[1];
   if (!specifier || (code !== 'MODULE_NOT_FOUND' && code !== 'ERR_MODULE_NOT_FOUND')) return error;
   const file = requireStack?.[0] ?? entry;
-  return new KernelError('MISSING_PACKAGE', { file: relative(dirname(entry), file), line: lineOf(file, specifier), specifier, folder: dirname(file) }, { cause: error });
+  return new KernelError(/^[./]|^file:/.test(specifier) ? 'MISSING_FILE' : 'MISSING_PACKAGE', { file: relative(dirname(entry), file), line: lineOf(file, specifier), specifier, folder: dirname(file) }, { cause: error });
 }
 
 function lineOf(file: string, specifier: string): number {

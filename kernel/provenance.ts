@@ -16,6 +16,14 @@ export interface Frame {
   readonly owner: SlotOwner;
   readonly outer: Frame | undefined;
   deadline: Deadline | undefined;
+  /** How many questions to a person its deadline waits for; they may be asked before there is one. */
+  held: number;
+}
+
+/** Gives the entry the deadline it is now under. */
+export function putUnder(frame: Frame, deadline: Deadline): void {
+  frame.deadline = deadline;
+  deadline.paused = frame.held;
 }
 
 export interface OwnedFolder {
@@ -36,7 +44,7 @@ export class Provenance {
   }
 
   newFrame(owner: SlotOwner): Frame {
-    return { owner, outer: this.#storage.getStore(), deadline: undefined };
+    return { owner, outer: this.#storage.getStore(), deadline: undefined, held: 0 };
   }
 
   /** Runs the kernel's own code outside of every plugin. */

@@ -49,6 +49,7 @@ export class Slot {
     this.fn = fn;
     this.self = self;
     this.gate = gate;
-    this.async = fn.constructor.name === 'AsyncFunction';
+    // A guard may ask a person at once, and the question must find the deadline it stops.
+    this.async = gate || fn.constructor.name === 'AsyncFunction';
   }
 }

@@ -83,7 +83,8 @@ export class Supervisor implements SlotObserver {
   fault(record: PluginRecord | undefined, where: string, kind: FaultKind, error: unknown, slot?: Slot): Fault {
     if (typeof error === 'object' && error !== null) this.#seen.add(error);
     const place = this.#host.provenance.place(error, record);
-    const message = `${verb(kind)}${place ? withoutPosition(describeError(error)) : describeError(error)}`;
+    const told = place ? withoutPosition(describeError(error)) : describeError(error);
+    const message = `${verb(kind)}${told.replace(/\.$/, '')}`;
     const base = {
       kind,
       plugin: record?.id,
@@ -168,6 +169,9 @@ export class Supervisor implements SlotObserver {
     delete health.slots['load'];
     delete health.slots['setup'];
     this.#host.health.save(health);
+    // What no slot stands for (a timer, the log) was noticed by none when it was admitted.
+    const [known] = Object.entries(health.slots);
+    if (known && record.state === 'activated') transition(record, 'degraded', reasonOf(...known));
   }
 
   #count(record: PluginRecord, where: string, kind: FaultKind, base: Pick<Fault, 'fingerprint' | 'message' | 'at' | 'place' | 'where'>, slot?: Slot): Verdict {

@@ -2,7 +2,6 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Config, loadConfig } from '../kernel/config/load.ts';
-import { initConfig, setConfigValue } from '../kernel/config/edit.ts';
 import { composeConfig, configKeys } from '../kernel/config/schema.ts';
 import { configControl, trustControl } from '../kernel/control.ts';
 import { discoverFolder, discoverPlugin, problemOf } from '../kernel/discover.ts';
@@ -55,8 +54,9 @@ export async function main(argv: readonly string[], env: NodeJS.ProcessEnv = pro
       keys: () => configKeys(schema),
       globalFile,
       projectFile,
-      set: (key: string, value: string, file: string) => setConfigValue(schema, file, key, value),
-      init: (file: string) => initConfig(schema, file),
+      // Editing needs the YAML library, which no other command should wait for.
+      set: async (key: string, value: string, file: string) => (await import('../kernel/config/edit.ts')).setConfigValue(schema, file, key, value),
+      init: async (file: string) => (await import('../kernel/config/edit.ts')).initConfig(schema, file),
     });
     kernel.provide(trustControl.key, { trust, folder: project });
     await kernel.start();

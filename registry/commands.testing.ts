@@ -121,8 +121,8 @@ async function controlOf(at: Place, isProject: boolean, projectTrusted: boolean)
     keys: () => configKeys(schema),
     globalFile,
     projectFile,
-    set: (key, value, file) => setConfigValue(schema, file, key, value),
-    init: () => undefined,
+    set: async (key, value, file) => setConfigValue(schema, file, key, value),
+    init: async () => undefined,
   };
 }
 

@@ -1,6 +1,6 @@
 /** What the files, the environment and the command line say, each as one layer of the configuration. */
 import type { ConfigSources, Ignored } from './load.ts';
-import { type ConfigFile, configReader, parseValue } from './file.ts';
+import type { ConfigFile } from './file.ts';
 import { type Origin, problemAt } from './problem.ts';
 import { admits, configKeys, knownKeys, marksMembers, member, type Shape, shapeOf, type TrustLevel, unknownKeys } from './schema.ts';
 import { at, isTree, merge, nest, type Path, type Tree } from './tree.ts';
@@ -20,15 +20,30 @@ const levels: readonly TrustLevel[] = ['any', 'trusted-project', 'user'];
 const variablePattern = /\$\$\{|\$\{([A-Za-z_]\w*)(?::-([^}]*))?\}/g;
 
 /** The layers, highest first, each checked for keys there are not. `files` come lowest first. */
-export function readLayers(sources: ConfigSources, files: readonly { layer: FileLayer; file: string }[], variables: readonly string[]): Layer[] {
+export async function readLayers(sources: ConfigSources, files: readonly { layer: FileLayer; file: string }[], variables: readonly string[]): Promise<Layer[]> {
   const shape = shapeOf(sources.schema);
-  const load = configReader(sources.paths.empty);
-  const written = files.map(({ layer, file }) => fileLayer(load(file), layer, sources, shape)).reverse();
+  const texts = [...variables.map((name) => sources.env[name] ?? ''), ...Object.values(sources.flags ?? {}).filter((value) => typeof value === 'string')];
+  // The YAML parser costs more than all else at the start: plain words and numbers do without it.
+  const yaml = files.length > 0 || !texts.every((text) => plainText.test(text)) ? await import('./file.ts') : undefined;
+  const parse = yaml?.parseValue ?? parsePlain;
+  const load = yaml?.configReader(sources.paths.empty);
+  const written = load ? files.map(({ layer, file }) => fileLayer(load(file), layer, sources, shape, parse)).reverse() : [];
   const below = written.reduceRight<Tree>((tree, layer) => merge(tree, layer.tree), {});
-  return [flagLayer(sources.flags ?? {}, shape), environmentLayer(variables, sources, shape, below), ...written];
+  return [flagLayer(sources.flags ?? {}, shape, parse), environmentLayer(variables, sources, shape, below, parse), ...written];
 }
 
-function fileLayer(file: ConfigFile, layer: FileLayer, { env, projectTrusted }: ConfigSources, root: Shape): Layer {
+type Parse = (text: string, shape: Shape) => unknown;
+
+/** Text that means the same to everybody who reads YAML. */
+const plainText = /^(?!(?:T(?:rue|RUE)|F(?:alse|ALSE)|N(?:ull|ULL))$)(?:|-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?|[A-Za-z/][A-Za-z0-9_./@-]*(?::[A-Za-z0-9_./@-]+)*)$/;
+
+/** What `parseValue` of `file.ts` answers for {@link plainText}. */
+function parsePlain(text: string, shape: Shape): unknown {
+  const value = text === 'true' ? true : text === 'false' ? false : text === 'null' || text === '' ? null : /^-?\d/.test(text) ? Number(text) : text;
+  return admits(shape, '') && (typeof value === 'string' || !admits(shape, value)) ? text : value;
+}
+
+function fileLayer(file: ConfigFile, layer: FileLayer, { env, projectTrusted }: ConfigSources, root: Shape, parseValue: Parse): Layer {
   const reach: TrustLevel = layer === 'global' ? 'user' : projectTrusted ? 'trusted-project' : 'any';
   const ignored: Ignored[] = [];
   const origin = (path: Path): Origin => ({ layer, file: file.file, line: file.line(path) });
@@ -64,7 +79,7 @@ function fileLayer(file: ConfigFile, layer: FileLayer, { env, projectTrusted }: 
   return { tree: take(file.tree, root, 'user', []) as Tree, origin, ignored };
 }
 
-function environmentLayer(variables: readonly string[], { schema, env }: ConfigSources, shape: Shape, below: Tree): Layer {
+function environmentLayer(variables: readonly string[], { schema, env }: ConfigSources, shape: Shape, below: Tree, parseValue: Parse): Layer {
   const ignored: Ignored[] = [];
   const set: { variable: string; path: Path }[] = [];
   let tree: Tree = {};
@@ -92,7 +107,7 @@ function environmentLayer(variables: readonly string[], { schema, env }: ConfigS
   return { tree, origin, ignored };
 }
 
-function flagLayer(flags: Readonly<Record<string, unknown>>, shape: Shape): Layer {
+function flagLayer(flags: Readonly<Record<string, unknown>>, shape: Shape, parseValue: Parse): Layer {
   const origin = (): Origin => ({ layer: 'flags' });
   let tree: Tree = {};
   for (const [key, value] of Object.entries(flags)) {

@@ -50,9 +50,8 @@ export async function loadConfig<Schema extends z.ZodObject>(sources: ConfigSour
   const places = [{ layer: 'global', file: paths.global }, { layer: 'project', file: paths.project }] as const;
   const files = places.flatMap(({ layer, file }) => (file !== undefined && isWritten(file) ? [{ layer, file }] : []));
   const variables = Object.keys(env).filter((name) => name.startsWith('AGENT_') && name !== 'AGENT_HOME' && !reserved.includes(name));
-  // The YAML parser costs more than the rest of the kernel: it is imported where there is something to parse.
   const isSilent = files.length + variables.length + Object.keys(flags).length === 0;
-  const layers = isSilent ? [] : (await import('./layers.ts')).readLayers(sources, files, variables);
+  const layers = isSilent ? [] : await (await import('./layers.ts')).readLayers(sources, files, variables);
   const merged = layers.reduceRight<Tree>((below, layer) => merge(below, layer.tree), {});
   const explain = (path: Path): Explained[] =>
     layers.flatMap((layer) => {

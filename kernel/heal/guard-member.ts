@@ -41,14 +41,16 @@ async function runMember(
   const outer = provenance.current;
   provenance.current = slot.owner;
   let answer: unknown;
+  let pending: boolean;
   try {
     answer = provenance.enter(frame, fn, self, input, call);
+    pending = isThenable(answer);
   } catch (error) {
     return blame(slot, spec, 'threw', error, context?.signal);
   } finally {
     provenance.current = outer;
   }
-  if (isThenable(answer)) {
+  if (pending) {
     // Rejections pass through as values here, so that the spec can say which of them are operational.
     const caught = Promise.resolve(answer).then((value: unknown) => ({ value }), (error: unknown) => ({ error }));
     const wait = spec.kind === 'service' ? unlimited : (spec.first ?? context?.limit ?? limit);
@@ -59,18 +61,19 @@ async function runMember(
   }
   let value: unknown;
   try {
-    value = accept(host, slot, spec, limit, answer);
+    value = accept(host, slot, spec, limit, answer, context?.signal);
   } catch (error) {
     return blame(slot, spec, 'threw', error);
   }
-  if (slot.watched) slot.observer.clean(slot);
+  // A stream has come through only when it has ended.
+  if (slot.watched && spec.kind !== 'stream') slot.observer.clean(slot);
   return value;
 }
 
 /** The answer in the form the caller gets it. @throws KernelError `CONTRACT` */
-function accept(host: GuardHost, slot: Slot, spec: MemberSpec, limit: number, answer: unknown): unknown {
+function accept(host: GuardHost, slot: Slot, spec: MemberSpec, limit: number, answer: unknown, signal: AbortSignal | undefined): unknown {
   if (spec.check && !spec.check(answer)) throw new KernelError('CONTRACT', { what: 'answered with the wrong type', hint: 'see the type of this contribution' });
-  if (spec.kind === 'stream') return streamOf(host, slot, spec, limit, answer);
+  if (spec.kind === 'stream') return streamOf(host, slot, spec, limit, answer, signal);
   return spec.methods ? withMethods(host, slot, spec.methods, answer as object) : answer;
 }
 
@@ -96,7 +99,8 @@ function policyValue(spec: MemberSpec, fault: Fault | undefined): unknown {
 
 /**
  * The object with the named methods guarded by the slot it came from. One Proxy per returned object:
- * deriving from it instead would break classes with private fields.
+ * merely deriving from it would break classes with private fields. It stands before a derived object
+ * because a Proxy must repeat what a frozen target holds.
  */
 function withMethods(host: GuardHost, slot: Slot, methods: Readonly<Record<string, MemberSpec>>, target: object): object {
   const guarded = new Map<string | symbol, MemberGuard>();
@@ -106,13 +110,13 @@ function withMethods(host: GuardHost, slot: Slot, methods: Readonly<Record<strin
     const limit = typeof spec.deadline === 'number' ? spec.deadline : unlimited;
     guarded.set(name, (input, context) => runMember(host, slot, spec, limit, method as Slot['fn'], target, input, context));
   }
-  return new Proxy(target, { get: (object, name) => guarded.get(name) ?? Reflect.get(object, name, object) });
+  return new Proxy(Object.create(target) as object, { get: (_, name) => guarded.get(name) ?? Reflect.get(target, name, target) });
 }
 
-function streamOf(host: GuardHost, slot: Slot, spec: MemberSpec, limit: number, answer: unknown): unknown {
-  if (isStream(answer)) return guardStream(host, slot, spec, limit, answer);
+function streamOf(host: GuardHost, slot: Slot, spec: MemberSpec, limit: number, answer: unknown, signal: AbortSignal | undefined): unknown {
+  if (isStream(answer)) return guardStream(host, slot, spec, limit, answer, signal);
   if (typeof answer === 'object' && answer !== null && 'stream' in answer && isStream(answer.stream)) {
-    return { ...answer, stream: guardStream(host, slot, spec, limit, answer.stream) };
+    return { ...answer, stream: guardStream(host, slot, spec, limit, answer.stream, signal) };
   }
   throw new KernelError('CONTRACT', { what: 'answered something that is no stream', hint: 'return a ReadableStream, or an object with one as its "stream"' });
 }

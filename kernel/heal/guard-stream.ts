@@ -1,8 +1,8 @@
 /** Layer 1 for streams: each part enters the slot, under a deadline of its own. */
 import type { MemberSpec } from '../contribution-spec.ts';
-import type { Deadline } from '../deadline.ts';
 import { KernelError } from '../errors.ts';
 import { FaultError } from '../fault.ts';
+import { type Frame, type Provenance, putUnder } from '../provenance.ts';
 import type { Slot } from '../slot.ts';
 import { faultKind, type GuardHost, isNews } from './guard.ts';
 
@@ -15,11 +15,14 @@ export function isStream(value: unknown): value is ReadableStream {
  * cancelled and the reader gets an error.
  *
  * @param limit milliseconds between parts; `spec.first` holds for the first one
+ * @param signal of the caller: once it is aborted, failing is no fault
  */
-export function guardStream(host: GuardHost, slot: Slot, spec: MemberSpec, limit: number, source: ReadableStream): ReadableStream {
+export function guardStream(host: GuardHost, slot: Slot, spec: MemberSpec, limit: number, source: ReadableStream, signal?: AbortSignal): ReadableStream {
+  const { provenance, sweeper } = host;
   const reader = source.getReader();
-  const frame = host.provenance.newFrame(slot.owner);
+  const frame = provenance.newFrame(slot.owner);
   let wait = spec.first ?? limit;
+  let left = false;
 
   return new ReadableStream({
     pull: (controller) =>
@@ -28,35 +31,52 @@ export function guardStream(host: GuardHost, slot: Slot, spec: MemberSpec, limit
         const end = (act: () => void) => {
           if (over) return;
           over = true;
-          host.sweeper.clear(deadline);
-          act();
+          sweeper.clear(deadline);
+          if (!left) act();
           resolve();
         };
         const fail = (error: unknown) => {
-          // The source may be stuck: nobody waits for its cancellation.
-          reader.cancel(error).catch(() => undefined);
+          void cancel(reader, error);
           controller.error(error);
         };
-        const deadline: Deadline = host.sweeper.watch(wait, () =>
+        const deadline = sweeper.watch(wait, () =>
           end(() => fail(new FaultError(slot.observer.failed(slot, 'timeout', new KernelError('TIMEOUT', { ms: wait }))))),
         );
-        frame.deadline = deadline;
-        const read = host.provenance.enter(frame, readFrom, undefined, reader, undefined) as ReturnType<typeof reader.read>;
-        read.then(
-          ({ done, value }) =>
+        putUnder(frame, deadline);
+        nextPart(provenance, frame, reader)
+          .then(({ done, value }) =>
             end(() => {
               wait = limit;
-              if (done) controller.close();
-              else controller.enqueue(value);
+              if (!done) return controller.enqueue(value);
+              if (slot.watched) slot.observer.clean(slot);
+              controller.close();
             }),
-          (error: unknown) =>
-            end(() => fail(isNews(spec, error) ? error : new FaultError(slot.observer.failed(slot, faultKind('rejected', error), error)))),
-        );
+          )
+          .catch((error: unknown) =>
+            end(() => fail(isNews(spec, error) || signal?.aborted ? error : new FaultError(slot.observer.failed(slot, faultKind('rejected', error), error)))),
+          );
       }),
     cancel: (reason) => {
-      reader.cancel(reason).catch(() => undefined);
+      left = true;
+      if (frame.deadline) sweeper.clear(frame.deadline);
+      void cancel(reader, reason);
     },
   });
+}
+
+// The source need not be one of Node's: whatever its methods do becomes a rejection here.
+async function nextPart(provenance: Provenance, frame: Frame, reader: ReadableStreamDefaultReader): Promise<{ done: boolean; value?: unknown }> {
+  const part: unknown = await provenance.enter(frame, readFrom, undefined, reader, undefined);
+  if (typeof part === 'object' && part !== null) return part as { done: boolean };
+  throw new KernelError('CONTRACT', { what: 'answered a stream that is none', hint: 'return a ReadableStream' });
+}
+
+async function cancel(reader: ReadableStreamDefaultReader, reason: unknown): Promise<void> {
+  try {
+    await reader.cancel(reason);
+  } catch {
+    // It may be stuck: nobody waits for it.
+  }
 }
 
 function readFrom(reader: unknown): unknown {

@@ -9,11 +9,11 @@ import { SlotCall } from '../call.ts';
 import type { MemberSpec } from '../contribution-spec.ts';
 import type { Sweeper } from '../deadline.ts';
 import { type Decision, isDecision, stricter } from '../decision.ts';
-import { KernelError } from '../errors.ts';
+import { isKernelError, KernelError } from '../errors.ts';
 import { type Fault, FaultError, type FaultKind, isOperational } from '../fault.ts';
 import type { HookSpec } from '../hook-spec.ts';
 import { freezeJson } from '../json.ts';
-import type { Frame, Provenance } from '../provenance.ts';
+import { type Frame, type Provenance, putUnder } from '../provenance.ts';
 import type { Slot } from '../slot.ts';
 
 /** What guards need of their kernel. */
@@ -141,7 +141,7 @@ export function settleCall<T>(host: GuardHost, slot: Slot, answer: PromiseLike<T
 
 /**
  * Waits for `answer` at most `limit` milliseconds; then the caller goes on, the handler's signal is
- * aborted, and whatever it still answers is ignored. `null` as fault means an operational failure.
+ * aborted, and whatever it still answers is ignored. `null` as fault means that nobody is to blame.
  */
 function settle(
   sweeper: Sweeper,
@@ -159,19 +159,21 @@ function settle(
     call.expire(late);
     then(slot.observer.failed(slot, 'timeout', late), undefined);
   });
-  if (frame) frame.deadline = deadline;
+  if (frame) putUnder(frame, deadline);
   const finish = (fault: Fault | null | undefined, value: unknown) => {
     if (over) return;
     over = true;
     sweeper.clear(deadline);
     then(fault, value);
   };
-  answer.then(
-    (value) => finish(undefined, value),
-    (error: unknown) => {
-      if (!over) finish(failed(slot, 'rejected', error, call.given), undefined);
-    },
-  );
+  const reject = (error: unknown) => {
+    if (!over) finish(failed(slot, 'rejected', error, call.given), undefined);
+  };
+  try {
+    answer.then((value) => finish(undefined, value), reject);
+  } catch (error) {
+    reject(error); // only a thenable of the plugin's own making throws here
+  }
 }
 
 /** The value a healthy answer stands for. @throws KernelError `CONTRACT`, `NOT_JSON` */
@@ -185,11 +187,13 @@ function accept(spec: HookSpec, slot: Slot, answer: unknown, payload: unknown, r
     case 'bail':
       value = answer === undefined || answer === null ? undefined : checked(spec, answer);
       break;
-    case 'gate':
-      if (answer === undefined) break;
-      if (!isDecision(answer)) throw contract(spec, 'answered something that is no decision', "return allow(), ask('…'), deny('…') or nothing");
-      run.decision = stricter(run.decision, { ...answer, by: slot.owner.id });
+    case 'gate': {
+      const given: unknown = freezeJson(answer);
+      if (given === undefined) break;
+      if (!isDecision(given)) throw contract(spec, 'answered something that is no decision', "return allow(), ask('…'), deny('…') or nothing");
+      run.decision = stricter(run.decision, { ...given, by: slot.owner.id });
       break;
+    }
     default:
   }
   if (slot.watched) slot.observer.clean(slot);
@@ -210,9 +214,12 @@ function passOver(spec: HookSpec, fault: Fault | null | undefined, payload: unkn
 /** The value of a tap that could not be asked: as if it were absent, or a denial. */
 function skip(spec: HookSpec, fault: Fault | null | undefined, payload: unknown, run: HookRun): unknown {
   if (fault && spec.onFault === 'abort') throw new FaultError(fault);
-  if (fault && spec.onFault === 'deny') run.decision = stricter(run.decision, denial(fault));
+  if (spec.onFault === 'deny') run.decision = stricter(run.decision, fault ? denial(fault) : cancelled);
   return spec.kind === 'waterfall' ? payload : undefined;
 }
+
+// The person stopped the call while a guard was thinking.
+const cancelled: Decision = { verdict: 'deny', reason: 'the call was cancelled before every guard had answered' };
 
 /** A gate that cannot answer denies, and says how to get out. */
 export function denial(fault: Fault): Decision {
@@ -226,7 +233,7 @@ export function denial(fault: Fault): Decision {
 
 /** Counts the failure, unless it is news of the world or the caller gave up: then nobody is blamed. */
 function failed(slot: Slot, kind: FaultKind, error: unknown, signal?: AbortSignal): Fault | null {
-  if (signal?.aborted && !slot.gate) return null;
+  if (signal?.aborted) return null;
   if (isOperational(error) && !slot.gate) {
     slot.owner.log.warn(`${slot.key}: ${error.message}`);
     return null;
@@ -235,7 +242,7 @@ function failed(slot: Slot, kind: FaultKind, error: unknown, signal?: AbortSigna
 }
 
 export function faultKind(kind: FaultKind, error: unknown): FaultKind {
-  if (!(error instanceof KernelError)) return kind;
+  if (!isKernelError(error)) return kind;
   return error.code === 'CONTRACT' || error.code === 'NOT_JSON' ? 'contract' : error.code === 'EXIT' ? 'exit' : kind;
 }
 

@@ -214,7 +214,7 @@ async function runTool(host: RoundHost, { entry, input }: Ready, call: ToolCall,
 }
 
 function failureText(error: FaultError | OperationalError | Error): string {
-  if (error instanceof FaultError) return `The plugin ${error.fault.plugin ?? ''} failed: ${faultCause(error.fault)}. ${error.fault.action}. Find another way, or tell the person.`;
+  if (error instanceof FaultError) return `The plugin ${error.fault.plugin ?? ''} failed: ${faultCause(error.fault)}; ${error.fault.action}. Find another way, or tell the person.`;
   return error.message;
 }
 

@@ -18,16 +18,16 @@ import { sayError } from './failure.ts';
 import { nearestKey } from './nearest-key.ts';
 import { isTerminal } from './terminal.ts';
 
-type ConfigCommand = (config: ConfigControl, invocation: Invocation, io: CommandIO) => number;
+type ConfigCommand = (config: ConfigControl, invocation: Invocation, io: CommandIO) => number | Promise<number>;
 
 const project = { flags: '--project', description: 'In the file of this project instead of your own' };
 
 export function configCommands(p: PluginContext): Readonly<Record<string, Command>> {
   const run =
     (act: ConfigCommand): Command['run'] =>
-    (invocation, { io }) => {
+    async (invocation, { io }) => {
       try {
-        return act(p.use(configControl), invocation, io);
+        return await act(p.use(configControl), invocation, io);
       } catch (error) {
         return sayError(io, error);
       }
@@ -77,7 +77,7 @@ function list(control: ConfigControl, { options }: Invocation, io: CommandIO): n
     return 0;
   }
   const { cyan, dim } = io.style;
-  const rows = entries.map(({ key, value, origin }) => [key, valueText(value), isUnset({ value, origin }) ? '' : originText(origin)]);
+  const rows = entries.map(({ key, value, origin }) => (isUnset({ value, origin }) ? [key, '-', ''] : [key, valueText(value), originText(origin)]));
   io.print(table(rows, [{ title: 'KEY', style: cyan }, { title: 'VALUE' }, { title: 'FROM', style: dim }], layout(io)));
   for (const { key, file, line, why } of control.config.ignored) {
     const place = file === undefined ? '' : `${shortPath(file)}:${line}: `;
@@ -98,12 +98,12 @@ function get(control: ConfigControl, { arguments: { key = '' } }: Invocation, io
   return 0;
 }
 
-function set(control: ConfigControl, { arguments: { key = '', value = '' }, options }: Invocation, io: CommandIO): number {
+async function set(control: ConfigControl, { arguments: { key = '', value = '' }, options }: Invocation, io: CommandIO): Promise<number> {
   const wanted = String(key);
   const file = fileFor(control, options);
   const known = control.keys().find((one) => wanted === one.key || wanted.startsWith(`${one.key}.`));
   if (options['project'] && known?.from === 'user') throw refused(`${wanted} is for you to set, not for a project`, 'leave out --project');
-  control.set(wanted, String(value), file);
+  await control.set(wanted, String(value), file);
   io.say(`set ${wanted} in ${shortPath(file)}`);
   const origin = control.config.origin(wanted);
   const isStronger = origin.layer === 'flags' || origin.layer === 'environment' || (origin.layer === 'project' && !options['project']);
@@ -118,9 +118,9 @@ function paths({ projectFile, globalFile }: ConfigControl, _: Invocation, io: Co
   return 0;
 }
 
-function init(control: ConfigControl, { options }: Invocation, io: CommandIO): number {
+async function init(control: ConfigControl, { options }: Invocation, io: CommandIO): Promise<number> {
   const file = fileFor(control, options);
-  control.init(file);
+  await control.init(file);
   io.say(`wrote ${shortPath(file)}`);
   return 0;
 }

@@ -23,6 +23,6 @@ function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
 }
 
 function pairsOf(text: string): ReadonlySet<string> {
-  const letters = text.toLowerCase();
-  return new Set(Array.from({ length: Math.max(0, letters.length - 1) }, (_, index) => letters.slice(index, index + 2)));
+  const letters = `^${text.toLowerCase()}$`; // the ends count as letters
+  return new Set(Array.from({ length: letters.length - 1 }, (_, index) => letters.slice(index, index + 2)));
 }

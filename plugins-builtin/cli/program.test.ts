@@ -54,7 +54,7 @@ test('without a command, and with --help, the help is the answer', async () => {
   const { code, printed } = await runLine();
   expect(code).toBe(0);
   expect(printed).toMatchInlineSnapshot(`
-    "Usage: agent [options] [command]
+    "Usage: agent <command> [options]
 
     A coding agent made of plugins, none of which can take it down.
 
@@ -105,7 +105,7 @@ test('a group without a command shows what is in it', async () => {
   const { code, printed } = await runLine('plugin');
   expect(code).toBe(0);
   expect(printed).toMatchInlineSnapshot(`
-    "Usage: agent plugin [options] [command]
+    "Usage: agent plugin <command> [options]
 
     Manage plugins
 

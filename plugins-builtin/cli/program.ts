@@ -30,6 +30,7 @@ export class UsageError extends Error {
 const name = 'agent';
 const description = 'A coding agent made of plugins, none of which can take it down.';
 const maxExamples = 5;
+const groupUsage = '<command> [options]';
 
 /**
  * Runs the command that `argv` names, and answers its exit code; 0 after help was shown.
@@ -53,6 +54,7 @@ function buildProgram(commands: ReadonlyMap<string, CommandEntry>, host: Program
   configure(root, name, host);
   root
     .description(description)
+    .usage(groupUsage)
     .version(host.version, '-V, --version', 'Show the version')
     .helpCommand('help [command]', 'Show help for a command')
     .addHelpText('after', examplesText(rootExamples(commands), host.style));
@@ -74,7 +76,7 @@ function addCommand(parent: Program, path: string, entry: CommandEntry, host: Pr
   for (const option of entry.options ?? []) command.option(option.flags, option.description);
   built.set(path, command);
   const { run } = entry;
-  if (!run) return;
+  if (!run) return void command.usage(groupUsage);
   command.action(async () => {
     const values = (entry.arguments ?? []).map((argument, index) => [argument.name, command.processedArgs[index] as string | string[] | undefined]);
     onExit(await host.run(run, { arguments: Object.fromEntries(values), options: command.opts<Invocation['options']>() }));
@@ -88,7 +90,7 @@ function groupOf(words: readonly string[], built: Map<string, Program>, host: Pr
   if (known) return known;
   const group = groupOf(words.slice(0, -1), built, host).command(words.at(-1) ?? path);
   configure(group, `${name} ${path}`, host);
-  group.helpCommand(false);
+  group.usage(groupUsage).helpCommand(false);
   built.set(path, group);
   return group;
 }

@@ -1,0 +1,100 @@
+/**
+ * One broken plugin at a time between two good ones, through the built command: the run ends well, both
+ * good plugins work, the person is told in one line, the model once, and the next start knows.
+ */
+import { describe, expect, test, vi } from 'vitest';
+import { createPlace, type Finished, type Place } from '../support/agent-process.ts';
+import { type ChatRequest, type ModelServer, startModelServer } from '../support/model-server.ts';
+import { type BrokenPlugin, brokenPlugins } from './broken-plugins.ts';
+
+// Each test waits for processes; two at a time keep two cores busy without making them late.
+vi.setConfig({ maxConcurrency: 2 });
+
+/** What a run may take beside the waits the specification allows, on a busy machine. */
+const busyMs = 6_000;
+
+const good = (id: string): string => `import { definePlugin, tool, z } from 'newt-agent';
+export default definePlugin({ id: '${id}', version: '1.0.0' }, () => {
+  let seen = 0;
+  return {
+    tools: { ${id[0]}_tool: tool({ description: 'Works.', input: z.object({}), effect: 'read', run: () => \`${id} answers; its hook saw \${seen} calls\` }) },
+    hooks: { 'tool.before': (use) => { seen += 1; return use; } },
+  };
+});
+`;
+
+/** Calls the good tool, the broken one where there is one, the other good tool, and answers. */
+function script(tool: string | undefined) {
+  const names = ['a_tool', ...(tool ? [tool] : []), 'z_tool'];
+  return (request: ChatRequest) => {
+    const name = names[request.messages.filter(({ role }) => role === 'tool').length];
+    return name ? { toolCalls: [{ name: 'use_tool', arguments: { name, args: {} } }], delayMs: 30 } : { text: ['all ', 'done'] };
+  };
+}
+
+interface Stage extends AsyncDisposable {
+  readonly place: Place;
+  readonly server: ModelServer;
+}
+
+async function stage({ code, tool }: BrokenPlugin): Promise<Stage> {
+  const server = await startModelServer(script(tool));
+  const place = createPlace(server.url);
+  place.plugins({ 'a-good.ts': good('a-good'), 'm-broken.ts': code, 'z-good.ts': good('z-good') });
+  return {
+    place,
+    server,
+    async [Symbol.asyncDispose]() {
+      await server.close();
+      place.remove();
+    },
+  };
+}
+
+const linesWith = (done: Finished, text: string): string[] => done.stderr.split('\n').filter((line) => line.includes(text));
+const count = (text: string, part: string): number => text.split(part).length - 1;
+
+/** Everything the model was sent by the end of the run, as plain text. */
+function conversation(server: ModelServer): string {
+  const messages = server.requests.at(-1)?.body.messages ?? [];
+  return messages.map(({ content }) => (typeof content === 'string' ? content : Array.isArray(content) ? content.map((part) => (part as { text?: string }).text ?? '').join('\n') : '')).join('\n');
+}
+
+function expectGoodRun(done: Finished, server: ModelServer, { tool }: BrokenPlugin): void {
+  expect(done, done.stderr).toMatchObject({ code: 0, signal: null, stdout: 'all done\n' });
+  const calls = tool ? 3 : 2;
+  expect(conversation(server)).toContain('a-good answers; its hook saw 1 calls');
+  expect(conversation(server)).toContain(`z-good answers; its hook saw ${calls} calls`);
+}
+
+describe.concurrent('one broken plugin between two good ones', () => {
+  test.each(brokenPlugins)('$title', async (broken) => {
+    await using on = await stage(broken);
+    const { place, server } = on;
+    const { cause, where, waits = 0 } = broken;
+
+    const first = await place.agent(['run', 'go']);
+    expectGoodRun(first, server, broken);
+    expect(first.ms).toBeLessThan(waits + busyMs);
+    const told = linesWith(first, 'm-broken');
+    expect(told, first.stderr).toHaveLength(1);
+    expect(told[0]).toContain(`plugin m-broken${broken.then === 'quarantined' ? ' is off' : ''}: ${where === undefined ? '' : `${where}: `}`);
+    expect(told[0]).toContain(cause);
+    expect(told[0]).toMatch(/agent plugin (list|release m-broken)/);
+    expect(first.stderr).not.toMatch(/^\s+at /m);
+    expect(count(conversation(server), cause), conversation(server)).toBe(1);
+
+    const listed = await place.agent(['plugin', 'list', '--json']);
+    expect(listed.code).toBe(0);
+    const plugins = JSON.parse(listed.stdout) as { id: string; state: string; reason: string | null }[];
+    expect(plugins.find(({ id }) => id === 'm-broken')).toMatchObject({ state: broken.then, reason: expect.stringContaining(cause) as string });
+    for (const id of ['a-good', 'z-good']) expect(plugins.find((plugin) => plugin.id === id)).toMatchObject({ state: 'activated', reason: null });
+
+    const second = await place.agent(['run', 'go again']);
+    expectGoodRun(second, server, broken);
+    expect(linesWith(second, 'm-broken').join('\n')).toContain(cause);
+    // What was waited for once is known: the second start pays none of it again.
+    if (waits) expect(second.ms).toBeLessThan(first.ms - waits / 2);
+    expect(second.ms).toBeLessThan(busyMs);
+  });
+});
