@@ -103,3 +103,23 @@ test('no source makes the scan slow', () => {
   relativeImports(write('d.ts', 'import '.repeat(50_000)));
   expect(Number(process.hrtime.bigint() - started) / 1e6).toBeLessThan(2_000);
 });
+
+test('a package that the repository answers for leaves the trusted folder', () => {
+  const repository = realpathSync(mkdtempSync(join(tmpdir(), 'packages-')));
+  const write = (name: string, text: string) => {
+    mkdirSync(dirname(join(repository, name)), { recursive: true });
+    writeFileSync(join(repository, name), text);
+    return join(repository, name);
+  };
+  const root = join(repository, '.agent');
+  write('node_modules/outside/index.js', '');
+  write('node_modules/@scope/outside/index.js', '');
+  write('.agent/node_modules/inside/index.js', '');
+  write('package.json', '{ "imports": { "#own": "./evil.js" } }');
+  const entry = write('.agent/plugins/x.ts', "import { z } from 'zod';\nimport 'node:fs';\nimport fs from 'fs';\nimport 'inside';\nimport 'nowhere';\n");
+  expect(escapes(entry, root)).toBeUndefined();
+  for (const [line, specifier] of [["import 'outside';", 'outside'], ["await import('outside/deep.js');", 'outside'], ["require('@scope/outside');", '@scope/outside'], ["import '#own';", '#own']] as const) {
+    write('.agent/plugins/x.ts', `import 'inside';\n${line}\n`);
+    expect(escapes(entry, root)).toEqual({ file: entry, line: 2, specifier });
+  }
+});

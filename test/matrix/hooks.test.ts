@@ -15,8 +15,8 @@ const good = ['good', 'sound'] as const;
 const places = { first: 'bad', between: 'mid-bad', last: 'worst' } as const;
 type Place = keyof typeof places;
 
-/** How long a call may take when a deadline of 60 ms passes: two ticks of 25 ms, and a busy machine. */
-const bounded = 600;
+/** How long a call whose deadline of 60 ms passes may take on a machine that is busy with other tests. */
+const bounded = 3_000;
 
 const forms: readonly (readonly [HookKind, HookMode])[] = [
   ['series', 'sync'],
@@ -85,7 +85,12 @@ describe.concurrent('a tap that fails', () => {
     const bad = places[place];
     const ran: string[] = [];
     const late: Late = { settled: false };
-    await using stage = await stageFor(specOf(kind, mode, policy), bad, (_payload, call) => failure.act(call, late), ran);
+    let calls = 0;
+    const fail = (_payload: unknown, call: never): unknown => {
+      calls += 1;
+      return failure.act(call, late);
+    };
+    await using stage = await stageFor(specOf(kind, mode, policy), bad, fail, ran);
     const time = stopwatch();
 
     let outcome: unknown;
@@ -118,9 +123,8 @@ describe.concurrent('a tap that fails', () => {
     }
     if (failure.kind === 'timeout') {
       // It is known now: nobody waits a second time.
-      const again = stopwatch();
       const second = await stage.kernel.call(hook, payloadOf(kind));
-      expect(again()).toBeLessThan(50);
+      expect(calls).toBe(1);
       if (kind === 'gate') expectDenial(second, bad);
       else expect(second).toEqual(absent(kind));
     }

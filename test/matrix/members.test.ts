@@ -7,7 +7,8 @@ import { boot, type Stage, stopwatch, until } from '../support/boot.ts';
 import { type Failure, failures, type Late } from './failures.ts';
 
 const deadline = 60;
-const bounded = 600;
+/** How long a call whose deadline of 60 ms passes may take on a machine that is busy with other tests. */
+const bounded = 3_000;
 
 type Run = (input: unknown, context?: Record<string, unknown>) => Promise<unknown>;
 
@@ -54,8 +55,13 @@ describe.concurrent('a call that fails', () => {
 
   test.for(cases)('$title', async ({ failure, onFault }) => {
     const late: Late = { settled: false };
+    let calls = 0;
+    const fail = (_input: unknown, call: never): unknown => {
+      calls += 1;
+      return failure.act(call, late);
+    };
     const spec: MemberSpec<unknown> = { kind: 'call', deadline, check: (value) => typeof value === 'string', ...(onFault && { onFault }) };
-    await using stage = await stageWith(spec, (_input: unknown, call: never) => failure.act(call, late));
+    await using stage = await stageWith(spec, fail);
     const run = member(stage.kernel, 'bad');
     const time = stopwatch();
     const { value, error } = await outcomeOf(() => run({}));
@@ -79,9 +85,8 @@ describe.concurrent('a call that fails', () => {
     expect(await member(stage.kernel, 'bad', 'rest')({})).toBe('rest');
     expect(await member(stage.kernel, 'good')({})).toBe('fine');
     if (failure.kind === 'timeout') {
-      const again = stopwatch();
       const second = await outcomeOf(() => run({}));
-      expect(again()).toBeLessThan(50);
+      expect(calls).toBe(1);
       expect(onFault ? second.value : second.error).toEqual(onFault ? 'instead of bad' : expect.any(FaultError));
     }
   });
