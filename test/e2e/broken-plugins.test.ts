@@ -98,3 +98,50 @@ describe.concurrent('one broken plugin between two good ones', () => {
     expect(second.ms).toBeLessThan(busyMs);
   });
 });
+
+describe.concurrent('what follows', () => {
+  const alwaysThrows: BrokenPlugin = {
+    title: 'throws at every call',
+    code: "import { definePlugin } from 'newt-agent';\nexport default definePlugin({ id: 'm-broken' }, () => ({ hooks: { 'turn.start': () => { throw new Error('always'); } } }));\n",
+    cause: 'always',
+    then: 'degraded',
+  };
+  const stateOf = async (place: Place): Promise<unknown> => {
+    const { stdout } = await place.agent(['plugin', 'list', '--json']);
+    return (JSON.parse(stdout) as { id: string; state: string }[]).find(({ id }) => id === 'm-broken')?.state;
+  };
+
+  test('a hook that fails the same way three times is off, which is told once more', async () => {
+    await using on = await stage(alwaysThrows);
+    const first = await on.place.agent(['run', 'go']);
+    expectGoodRun(first, on.server, alwaysThrows);
+    const [told, off, ...more] = linesWith(first, 'm-broken');
+    expect(told).toContain('the run went on without it');
+    expect(off).toContain('this part is off, the rest of the plugin works');
+    expect(more).toEqual([]);
+    const second = await on.place.agent(['run', 'go']);
+    expect(linesWith(second, 'm-broken')).toEqual([expect.stringMatching(/hook turn\.start is off since .*always.*agent plugin release m-broken/)]);
+  });
+
+  test('a mended plugin is tried again by itself', async () => {
+    const broken: BrokenPlugin = { title: '', code: "throw new Error('not yet');\n", cause: 'not yet', then: 'quarantined' };
+    await using on = await stage(broken);
+    await on.place.agent(['run', 'go']);
+    expect(await stateOf(on.place)).toBe('quarantined');
+    on.place.plugins({ 'm-broken.ts': good('m-broken') });
+    expect(await stateOf(on.place)).toBe('activated');
+  });
+
+  test('a plugin that failed for a reason outside of it comes back with a release', async () => {
+    const code = "import { existsSync } from 'node:fs';\nimport { definePlugin } from 'newt-agent';\nif (!existsSync('ready')) throw new Error('not ready');\nexport default definePlugin({ id: 'm-broken' }, () => ({}));\n";
+    await using on = await stage({ title: '', code, cause: 'not ready', then: 'quarantined' });
+    await on.place.agent(['run', 'go']);
+    const tooEarly = await on.place.agent(['plugin', 'release', 'm-broken']);
+    expect(tooEarly.code).toBe(1);
+    expect(tooEarly.stderr).toContain('not ready');
+    on.place.write({ ready: '' });
+    expect(await stateOf(on.place)).toBe('quarantined');
+    expect((await on.place.agent(['plugin', 'release', 'm-broken'])).code).toBe(0);
+    expect(await stateOf(on.place)).toBe('activated');
+  });
+});
