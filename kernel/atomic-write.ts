@@ -1,18 +1,32 @@
 /** Replaces a file whole or not at all. */
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { KernelError } from './errors.ts';
 import { realPath } from './paths.ts';
 
-/** Writes `text` (mode 0600, missing folders 0700) beside `file`, then renames; a link stays, and its target is replaced. */
+/**
+ * Writes `text` (mode 0600, missing folders 0700) beside `file`, then renames; a link stays, and its target is replaced.
+ *
+ * @throws KernelError `UNWRITABLE`
+ */
 export function writeAtomic(file: string, text: string): void {
   const target = realPath(file) ?? file;
   const draft = `${target}.${process.pid}.tmp`;
-  mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
   try {
+    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
     rmSync(draft, { force: true });
     writeFileSync(draft, text, { mode: 0o600, flag: 'wx', flush: true });
     renameSync(draft, target);
-  } finally {
+  } catch (error) {
+    discard(draft);
+    throw new KernelError('UNWRITABLE', { path: file, problem: (error as Error).message }, { cause: error });
+  }
+}
+
+function discard(draft: string): void {
+  try {
     rmSync(draft, { force: true });
+  } catch {
+    // What kept it from being written may keep it from being removed.
   }
 }

@@ -7,9 +7,11 @@ import timers from 'node:timers';
 import { format, promisify } from 'node:util';
 import { KernelError } from './errors.ts';
 import type { FaultKind } from './fault.ts';
+import { faultKind } from './heal/guard.ts';
 import type { PluginRecord } from './lifecycle.ts';
 import type { LogLevel } from './log.ts';
-import type { Provenance } from './provenance.ts';
+import { setImmediate } from './own-timers.ts';
+import type { Frame, Provenance } from './provenance.ts';
 import { disposable, type Disposable } from './scope.ts';
 
 export interface ContainmentHost {
@@ -29,15 +31,15 @@ export function containProcess(host: ContainmentHost): Containment {
   const undo: (() => void)[] = [];
 
   const tell = (owner: PluginRecord | undefined, where: string, kind: FaultKind, error: unknown) => {
-    if (!host.known(error)) host.fault(owner, where, kind, error);
+    if (!host.known(error)) host.fault(owner, where, faultKind(kind, error), error);
   };
   const uncaught = (where: string) => (error: unknown) => tell(ownerOf(error), where, 'stray', error);
   undo.push(listen('uncaughtException', uncaught('stray error')), listen('unhandledRejection', uncaught('unhandled rejection')));
   // The throw that refuses an exit is told by the guard it passes; a plugin that swallows it is told of here.
   undo.push(...refuseExit(ownerOf, (owner, error) => void setImmediate(tell, owner, 'process', 'exit', error)));
   undo.push(...redirectConsole(ownerOf));
-  const tracked = trackTimers(() => host.provenance.running() as PluginRecord | undefined, (owner, error) => tell(owner, 'timer', 'stray', error));
-  const listeners = trackListeners(() => host.provenance.running() as PluginRecord | undefined);
+  const tracked = trackTimers(host.provenance, (owner, error) => tell(owner, 'timer', 'stray', error));
+  const listeners = trackListeners(host.provenance, (owner, error) => tell(owner, 'process listener', 'stray', error));
   undo.push(...tracked.undo, ...listeners.undo);
   syncBuiltinESMExports();
 
@@ -96,7 +98,7 @@ function refuseExit(ownerOf: Owner, refused: (owner: PluginRecord, error: Kernel
   ];
 }
 
-const consoleLevels = { debug: 'debug', dir: 'info', error: 'error', info: 'info', log: 'info', table: 'info', trace: 'debug', warn: 'warn' } as const satisfies Partial<Record<keyof Console, LogLevel>>;
+const consoleLevels = { debug: 'debug', dir: 'info', dirxml: 'info', error: 'error', info: 'info', log: 'info', table: 'info', trace: 'debug', warn: 'warn' } as const satisfies Partial<Record<keyof Console, LogLevel>>;
 
 /** Standard output belongs to the agent: a plugin's console goes to its log, and everybody else's to standard error. */
 function redirectConsole(ownerOf: Owner): (() => void)[] {
@@ -109,24 +111,61 @@ function redirectConsole(ownerOf: Owner): (() => void)[] {
   );
 }
 
-type ProcessListener = Parameters<typeof process.on>[1];
+type Stray = (owner: PluginRecord, error: unknown) => void;
+type Callback = (...args: unknown[]) => unknown;
 
-/** Remembers which plugin listens to the process, so that the listeners can go with it. */
-function trackListeners(running: Owner) {
-  const byOwner = new Map<PluginRecord, [event: string, listener: ProcessListener][]>();
-  const undo = (['on', 'addListener', 'prependListener', 'once'] as const).map((method) => {
-    const original = process[method] as (event: string, listener: ProcessListener) => NodeJS.Process;
-    const replacement = (event: string, listener: ProcessListener): NodeJS.Process => {
-      const owner = running();
-      if (foreign(owner)) byOwner.set(owner, [...(byOwner.get(owner) ?? []), [event, listener]]);
-      return original.call(process, event, listener);
+/** The plugin that is running, unless it is one of the agent's own parts. */
+function runningPlugin(provenance: Provenance): PluginRecord | undefined {
+  const owner = provenance.running() as PluginRecord | undefined;
+  return foreign(owner) ? owner : undefined;
+}
+
+/** `callback` as code of its plugin, whoever calls it: what it throws or leaves behind is told to be the plugin's. */
+function owned(provenance: Provenance, owner: PluginRecord, stray: Stray, callback: Callback): Callback {
+  // No outer entry: that is over, and a timer that starts the next one would grow a chain.
+  const frame: Frame = { owner, outer: undefined, deadline: undefined, held: 0 };
+  return function (this: unknown, ...args) {
+    try {
+      return provenance.enter(frame, () => callback.apply(this, args), undefined, undefined, undefined);
+    } catch (error) {
+      stray(owner, error);
+      return undefined;
+    }
+  };
+}
+
+/**
+ * Remembers which plugin listens to the process, so that the listeners can go with it. What they throw is
+ * caught: thrown while an uncaught error is being told, it would end the process.
+ */
+function trackListeners(provenance: Provenance, stray: Stray) {
+  type Listener = Callback & { listener?: Callback };
+  const byOwner = new Map<PluginRecord, Map<Listener, string>>();
+  const { on, prependListener } = process;
+  const methods = [['on', on], ['addListener', on], ['prependListener', prependListener], ['once', on], ['prependOnceListener', prependListener]] as const;
+  const undo = methods.map(([method, add]) => {
+    const original = process[method] as (event: string, listener: Callback) => NodeJS.Process;
+    const once = method.toLowerCase().includes('once');
+    const replacement = (event: string, listener: Callback): NodeJS.Process => {
+      const owner = runningPlugin(provenance);
+      if (!owner || typeof listener !== 'function') return original.call(process, event, listener);
+      const run = owned(provenance, owner, stray, listener);
+      const known = byOwner.get(owner) ?? new Map<Listener, string>();
+      byOwner.set(owner, known);
+      const guarded: Listener = function (this: unknown, ...args) {
+        if (once) process.off(event, guarded);
+        return run.apply(this, args);
+      };
+      guarded.listener = listener; // by which `off` finds it
+      known.set(guarded, event);
+      return (add as typeof original).call(process, event, guarded);
     };
     return patch(process, method, replacement as never);
   });
   const clear = (record: PluginRecord): number => {
-    const listeners = byOwner.get(record) ?? [];
+    const listeners = [...(byOwner.get(record) ?? [])].filter(([listener, event]) => process.rawListeners(event).includes(listener));
     byOwner.delete(record);
-    for (const [event, listener] of listeners) process.off(event, listener);
+    for (const [listener, event] of listeners) process.off(event, listener);
     return listeners.length;
   };
   return { undo, clear };
@@ -135,23 +174,20 @@ function trackListeners(running: Owner) {
 type TimerHandle = NodeJS.Timeout | NodeJS.Immediate;
 
 /** Remembers which plugin started which timer, catches what its callback throws, and can clear them all. */
-function trackTimers(ownerOf: Owner, stray: (owner: PluginRecord, error: unknown) => void) {
+function trackTimers(provenance: Provenance, stray: Stray) {
   const byOwner = new Map<PluginRecord, Set<TimerHandle>>();
   const ownerOfTimer = new WeakMap<TimerHandle, Set<TimerHandle>>();
-  type Start = (callback: (...args: unknown[]) => void, ...rest: unknown[]) => TimerHandle;
+  type Start = (callback: Callback, ...rest: unknown[]) => TimerHandle;
 
   const tracking = (start: Start, repeats: boolean): Start => (callback, ...rest) => {
-    const owner = ownerOf();
-    if (!foreign(owner) || typeof callback !== 'function') return start(callback, ...rest);
+    const owner = runningPlugin(provenance);
+    if (!owner || typeof callback !== 'function') return start(callback, ...rest);
     const set = byOwner.get(owner) ?? new Set();
     byOwner.set(owner, set);
-    const timer = start((...args) => {
+    const run = owned(provenance, owner, stray, callback);
+    const timer = start(function (this: unknown, ...args) {
       if (!repeats) set.delete(timer);
-      try {
-        callback(...args);
-      } catch (error) {
-        stray(owner, error);
-      }
+      run.apply(this, args);
     }, ...rest);
     set.add(timer);
     ownerOfTimer.set(timer, set);

@@ -2,9 +2,15 @@
  * Deadlines: one coarse clock and one sweeper for all of them, because a timer per call costs about a
  * microsecond. A deadline is met to within two ticks, and never early.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { setInterval } from './own-timers.ts';
+
 const tickMs = 25;
 /** Ticks without any deadline after which the clock stops. */
 const idleTicks = 40;
+
+// What expires goes on to other plugins' code, which must not pass for that of whoever started the clock.
+const outside = AsyncLocalStorage.snapshot();
 
 /** A node of the sweeper's list. */
 export class Deadline {
@@ -88,7 +94,7 @@ export class Sweeper {
 
   #run(): void {
     this.#idle = 0;
-    this.#timer = setInterval(() => this.sweep(), tickMs);
+    this.#timer = outside(setInterval, () => this.sweep(), tickMs);
     this.#timer.unref();
   }
 }

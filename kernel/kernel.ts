@@ -14,6 +14,7 @@ import { type Candidate, type Manifest, PluginRecord, transition } from './lifec
 import { createLoader, pendingPlace } from './load.ts';
 import { PluginLog } from './log.ts';
 import { explainPlace } from './order.ts';
+import { setTimeout } from './own-timers.ts';
 import type { HomePaths } from './paths.ts';
 import { type Frame, Provenance } from './provenance.ts';
 import { Registry } from './registry.ts';

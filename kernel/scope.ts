@@ -1,4 +1,6 @@
 /** Scopes: everything a plugin registered, disposed as one, in reverse order. */
+import { setTimeout } from './own-timers.ts';
+
 export interface Disposable {
   dispose(): void | Promise<void>;
 }

@@ -4,15 +4,14 @@ import { join, resolve } from 'node:path';
 import { type Config, loadConfig } from '../kernel/config/load.ts';
 import { composeConfig, configKeys } from '../kernel/config/schema.ts';
 import { configControl, trustControl } from '../kernel/control.ts';
-import { discoverFolder, discoverPlugin, problemOf } from '../kernel/discover.ts';
+import { discoverFolder } from '../kernel/discover.ts';
 import { isKernelError } from '../kernel/errors.ts';
 import { describeError } from '../kernel/fault.ts';
 import { createKernel, type Kernel } from '../kernel/kernel.ts';
-import type { Candidate } from '../kernel/lifecycle.ts';
-import { complete } from '../kernel/manifest.ts';
-import { type HomePaths, homePaths, projectFolder } from '../kernel/paths.ts';
+import { homePaths, projectFolder } from '../kernel/paths.ts';
 import { openTrust, type Trust } from '../kernel/trust.ts';
-import { lockFile, readLock } from '../registry/lock.ts';
+import { linkedCandidates } from '../registry/linked.ts';
+import { lockFile } from '../registry/lock.ts';
 import type { Channel, Item } from './public.ts';
 import { builtinCandidates, configParts } from './builtins.ts';
 
@@ -39,7 +38,7 @@ export async function main(argv: readonly string[], env: NodeJS.ProcessEnv = pro
     kernel = createKernel({
       version,
       paths,
-      candidates: [...builtinCandidates(version), ...(project ? discoverFolder('project', join(project, 'plugins'), project) : []), ...discoverFolder('global', join(paths.config, 'plugins')), ...linked(paths)],
+      candidates: [...builtinCandidates(version), ...(project ? discoverFolder('project', join(project, 'plugins'), project) : []), ...discoverFolder('global', join(paths.config, 'plugins')), ...linkedCandidates(lockFile(paths))],
       disabled: config.values.plugins.disabled,
       replaces: config.values.plugins.replaces,
       configOf: ({ id, tier }) => (tier === 'builtin' ? config.values : config.values.plugins.config[id]),
@@ -73,9 +72,13 @@ export async function main(argv: readonly string[], env: NodeJS.ProcessEnv = pro
 
 /** The `.agent` folder of the workspace a command is about: `--cwd` counts before anything is loaded. */
 function projectOf(argv: readonly string[]): string | undefined {
-  const at = argv.findIndex((word) => word === '--cwd' || word.startsWith('--cwd='));
+  const at = argv.findLastIndex((word) => word === '--cwd' || word.startsWith('--cwd='));
   const given = at < 0 ? undefined : argv[at]?.startsWith('--cwd=') ? argv[at]?.slice('--cwd='.length) : argv[at + 1];
-  return projectFolder(given === undefined ? process.cwd() : resolve(given));
+  try {
+    return projectFolder(resolve(given ?? '.'));
+  } catch {
+    return undefined; // the current folder is gone: a command that needs it says so
+  }
 }
 
 /** Why the project's plugins and settings do not count, asking the person where that is possible. */
@@ -93,13 +96,5 @@ async function untrustedReason(trust: Trust, project: string | undefined, argv: 
     }
   }
   return `${what}: its plugins and settings are left out. Look at it, then run: agent trust grant`;
-}
-
-/** The npm tier: the folders the lock names. */
-function linked(paths: HomePaths): Candidate[] {
-  return Object.entries(readLock(lockFile(paths))).map(([id, { path }]) => {
-    const found = discoverPlugin('npm', path);
-    return found ?? { tier: 'npm', path, entry: path, manifest: complete({}, id), bare: false, problem: problemOf(new Error(`${path} holds no plugin`)) };
-  });
 }
 

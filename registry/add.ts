@@ -17,6 +17,7 @@ interface Proposal {
   readonly entry: LockEntry;
 }
 
+/** Adds a plugin folder to the lock file, after the person has seen what it asks for. */
 export function addCommand(p: PluginContext): Command {
   return command({
     description: 'Add a plugin from a folder, which is used where it lies',
@@ -110,7 +111,7 @@ function describe(id: string, entry: LockEntry, isKnown: boolean, asked: readonl
 
 /** What happens to it at the next start. */
 function outlook(id: string, plugins: readonly PluginInfo[], disabled: unknown): string[] {
-  if (Array.isArray(disabled) && disabled.includes(id)) return [`It stays off: plugins.disabled in your configuration names it.`];
+  if (Array.isArray(disabled) && disabled.includes(id)) return ['It stays off: plugins.disabled in your configuration names it.'];
   const stronger = plugins.find((plugin) => plugin.id === id && (plugin.tier === 'project' || plugin.tier === 'global'));
   if (stronger) return [`The ${stronger.tier} plugin at ${shortPath(stronger.path)} has the same id and shadows it while it is there.`];
   return ['It is loaded from that folder at the next start. To see how it fares: agent plugin list'];

@@ -34,7 +34,7 @@ export async function exclusively<T>(file: string, work: () => T): Promise<T> {
   try {
     return work();
   } finally {
-    rmSync(claim, { force: true });
+    if (readHolder(claim) === String(process.pid)) rmSync(claim, { force: true });
   }
 }
 

@@ -5,6 +5,7 @@ import { shortPath, tableLayout, wrap } from './layout.ts';
 /** Built-ins last: what a person added is what they look for. */
 const tierOrder: readonly Tier[] = ['project', 'global', 'npm', 'builtin'];
 
+/** Prints every plugin with its state, as a table or as JSON. */
 export function listCommand(p: PluginContext): Command {
   return command({
     description: 'List all plugins: where each comes from, its state, and why',

@@ -4,6 +4,7 @@ import { stateStyle } from './list.ts';
 import { failed, refused, reporting } from './report.ts';
 import { unknownPlugin } from './unknown.ts';
 
+/** Starts a quarantined plugin again; exit code 1 when it fails again. */
 export function releaseCommand(p: PluginContext): Command {
   return command({
     description: 'Let a plugin out of quarantine: forget its faults and start it again',

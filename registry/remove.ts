@@ -5,6 +5,7 @@ import { type LockEntry, lockFile, readLock, updateLock } from './lock.ts';
 import { refused, reporting } from './report.ts';
 import { unknownPlugin } from './unknown.ts';
 
+/** Takes a plugin out of the lock file. For one that is not in it, says where it lives and how to turn it off. */
 export function removeCommand(p: PluginContext): Command {
   return command({
     description: 'Remove a plugin that was added; its folder stays as it is',

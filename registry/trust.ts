@@ -7,6 +7,7 @@ import { contentLines, trustContent } from './trust-content.ts';
 
 const noFolder = 'this folder belongs to no project with an .agent folder: there is nothing to trust';
 
+/** Prints whether the project is trusted, and what trust covers or would cover. */
 export function trustStatusCommand(p: PluginContext): Command {
   return command({
     description: 'Show whether this project is trusted, and what trust covers',
@@ -34,6 +35,7 @@ export function trustStatusCommand(p: PluginContext): Command {
   });
 }
 
+/** Trusts the content that it prints: the command is the person's word, so nothing is asked. */
 export function grantCommand(p: PluginContext): Command {
   return command({
     description: 'Trust this project as it is now: its plugins and settings take effect',
@@ -58,6 +60,7 @@ export function grantCommand(p: PluginContext): Command {
   });
 }
 
+/** Takes trust back. Not being trusted is no failure. */
 export function revokeCommand(p: PluginContext): Command {
   return command({
     description: 'Take trust in this project back',

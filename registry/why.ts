@@ -12,6 +12,7 @@ const kinds: Readonly<Record<string, string>> = {
   gate: 'all are asked, the strictest answer holds',
 };
 
+/** Prints the taps of a hook in the order they run, after waking who waits for the hook. */
 export function whyCommand(p: PluginContext): Command {
   return command({
     description: 'Show in which order plugins run at a hook, and why',

@@ -85,7 +85,11 @@ export function parseValue(text: string, shape: Shape): unknown {
 }
 
 function inEmptyFolder<T>(folder: string, build: () => T): T {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new KernelError('UNWRITABLE', { path: folder, problem: (error as Error).message }, { cause: error });
+  }
   const strangers = readdirSync(folder);
   if (strangers.length > 0) throw new KernelError('ARGUMENT', { what: `${folder} must be empty but holds ${strangers[0]}`, hint: 'remove what lies there' });
   let back: string;

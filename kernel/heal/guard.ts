@@ -226,7 +226,7 @@ export function denial(fault: Fault): Decision {
   const plugin = fault.plugin ?? 'unknown';
   return {
     verdict: 'deny',
-    reason: `the guard plugin ${plugin} failed (${fault.message}), and a guard that fails denies. Fix it, or turn it off: agent config set plugins.disabled ${plugin}`,
+    reason: `the guard plugin ${plugin} failed (${fault.message}), and a guard that fails denies. Fix it, or turn it off: agent config set plugins.disabled '["${plugin}"]'`,
     by: plugin,
   };
 }

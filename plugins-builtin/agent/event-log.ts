@@ -2,7 +2,7 @@
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { dirname } from 'node:path';
-import { type Event, type EventData, type EventType, KernelError, OperationalError } from 'newt-agent';
+import { type Event, type EventData, type EventType, isKernelError, KernelError, OperationalError } from 'newt-agent';
 
 export interface EventLog {
   readonly file: string;
@@ -17,11 +17,9 @@ export interface EventLog {
 
 const deltaMs = 50;
 
-/** @throws KernelError `SECOND_WRITER` when a living process writes this file */
+/** @throws KernelError `SECOND_WRITER` when a living process writes this file; OperationalError when it cannot be made */
 export function openEventLog(file: string, session: string, now: () => number, listener: (event: Event) => void): EventLog {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const unlock = lock(`${file}.lock`, file);
-  const fd = openSync(file, 'a', 0o600);
+  const { fd, unlock } = create(file);
   let seq = 0;
   let parent: string | null = null;
   let held: { kind: 'text' | 'reasoning'; text: string } | undefined;
@@ -35,7 +33,7 @@ export function openEventLog(file: string, session: string, now: () => number, l
       // One write per record: a crash can tear the last line only.
       writeSync(fd, `${JSON.stringify(event)}\n`);
     } catch (error) {
-      throw new OperationalError(`the event log ${file} cannot be written: ${(error as Error).message}`, { hint: 'free some disk space' }, { cause: error });
+      throw unwritable(file, error);
     }
     seq += 1;
     parent = event.id;
@@ -79,6 +77,20 @@ export function openEventLog(file: string, session: string, now: () => number, l
       unlock();
     },
   };
+}
+
+function create(file: string): { fd: number; unlock: () => void } {
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    const unlock = lock(`${file}.lock`, file);
+    return { unlock, fd: openSync(file, 'a', 0o600) };
+  } catch (error) {
+    throw isKernelError(error) ? error : unwritable(file, error);
+  }
+}
+
+function unwritable(file: string, error: unknown): OperationalError {
+  return new OperationalError(`the event log ${file} cannot be written: ${(error as Error).message}`, { hint: 'free some disk space, or set AGENT_HOME to a folder that can be written' }, { cause: error });
 }
 
 /** One writer a log: a lock file names the process; one whose process is gone is taken over. */

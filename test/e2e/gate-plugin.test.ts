@@ -45,17 +45,15 @@ const brokenGuards: readonly { readonly title: string; readonly files: Readonly<
   { title: 'needs a plugin that is not there', files: { 'guard/package.json': manifest({ requires: { plugins: { absent: '*' } } }), 'guard/index.ts': guard('() => undefined') }, cause: 'needs the plugin absent' },
 ];
 
+/** What the tools of the last run answered. */
+const texts = (): string[] => place.events().flatMap((event) => (event.type === 'tool.result' ? [event.data.text] : []));
 const ran = (): boolean => existsSync(join(place.workspace, 'ran')) || existsSync(join(place.workspace, 'written'));
 
 function expectBlocked(done: Finished, cause: string): void {
   expect(done, done.stderr).toMatchObject({ code: 0, stdout: 'done\n' });
   expect(ran()).toBe(false);
-  const results = place.events().filter(({ type }) => type === 'tool.result');
-  expect(results).toHaveLength(6);
-  for (const { data } of results) {
-    expect(data).toMatchObject({ isError: true });
-    expect(String((data as { text: string }).text)).toMatch(/^Not allowed: .*guard.*plugins\.disabled/s);
-  }
+  expect(texts()).toHaveLength(6);
+  for (const text of texts()) expect(text).toMatch(/^Not allowed: .*guard.*plugins\.disabled/s);
   const said = done.stderr.split('\n').filter((line) => line.includes('guard') && line.includes(cause));
   expect(said.length, done.stderr).toBeGreaterThan(0);
 }
@@ -74,10 +72,9 @@ test('what the denial says works: turned off, it blocks no more', async () => {
   place.plugins({ 'guard/package.json': manifest(), 'guard/index.ts': "throw new Error('no rules');\n" });
   const blocked = await place.agent(['run', '--yes', 'go']);
   expectBlocked(blocked, 'no rules');
-  const advice = /agent (config set plugins\.disabled \S+)/.exec(JSON.stringify(place.events()));
-  const words = (advice?.[1] ?? '').split(' ').map((word) => word.replace(/^'|'$/g, '').replaceAll('\\"', '"'));
-  const set = await place.agent(words);
-  expect(set, `${words.join(' ')}: ${set.stderr}`).toMatchObject({ code: 0 });
+  const [, advice = ''] = /agent (config set plugins\.disabled '[^']*')/.exec(texts().join('\n')) ?? [];
+  const set = await place.agent(advice.replaceAll("'", '').split(' '));
+  expect(set, `${advice}: ${set.stderr}`).toMatchObject({ code: 0 });
   const free = await place.agent(['run', '--yes', 'go']);
   expect(free).toMatchObject({ code: 0, stdout: 'done\n' });
   expect(ran()).toBe(true);
