@@ -27,10 +27,10 @@ const table = {
   SECOND_WRITER: ['{file} is being written by process {pid}', 'wait for it to end, or start a new session'],
   TIMEOUT: ['did not settle within {ms} ms', ''],
   TRANSITION: ['plugin {plugin} cannot go from {from} to {to}', 'this is a fault of the kernel: please report it'],
-  UNWRITABLE: ['{path}: cannot be written: {problem}', 'check its folder, the permissions and the disk space; AGENT_HOME moves what is yours'],
   UNKNOWN_HOOK: ['there is no hook "{hook}"{near}', 'see the list of hooks in the README'],
   UNKNOWN_PLUGIN: ['there is no plugin "{id}"{near}', 'agent plugin list shows all'],
   UNKNOWN_POINT: ['there is no contribution point "{point}"{near}', 'see the list in the README'],
+  UNWRITABLE: ['{path}: cannot be written: {problem}', 'check its folder, the permissions and the disk space; AGENT_HOME moves what is yours'],
 } as const satisfies Record<string, readonly [problem: string, hint: string]>;
 
 export type ErrorCode = keyof typeof table;

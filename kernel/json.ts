@@ -29,7 +29,7 @@ export function freezeJson<T>(value: T): T {
     if (!frozenByKernel.has(given)) freeze(given, [], new Set());
   } else if (typeof given === 'function' || typeof given === 'symbol' || typeof given === 'bigint') {
     throw notJson([], typeof given);
-  }
+  } else if (typeof given === 'number' && !Number.isFinite(given)) throw notJson([], String(given));
   return value;
 }
 
@@ -37,11 +37,11 @@ function freeze(value: object, path: string[], open: Set<object>): void {
   if (open.has(value)) throw notJson(path, 'a cycle');
   if (path.length > maxDepth) throw notJson(path.slice(0, 5), `nesting deeper than ${maxDepth}`);
   const isArray = Array.isArray(value);
-  if (!isArray) {
-    const prototype = Object.getPrototypeOf(value) as object | null;
-    if (prototype !== null && Object.getPrototypeOf(prototype) !== null) throw notJson(path, className(prototype));
-  }
+  const prototype = Object.getPrototypeOf(value) as object | null;
+  if (prototype !== null && !isRoot(isArray ? (Object.getPrototypeOf(prototype) as object | null) : prototype)) throw notJson(path, className(prototype));
   open.add(value);
+  // Frozen before it is looked at: of what is frozen even a Proxy must tell the truth.
+  Object.freeze(value);
   for (const key of Reflect.ownKeys(value)) {
     const member = Reflect.getOwnPropertyDescriptor(value, key);
     if (!member || (isArray && key === 'length')) continue;
@@ -50,8 +50,12 @@ function freeze(value: object, path: string[], open: Set<object>): void {
     checkMember(member.value, path, key, open);
   }
   open.delete(value);
-  Object.freeze(value);
   frozenByKernel.add(value);
+}
+
+/** Whether nothing is behind it: the prototype of plain objects, of this realm or another. */
+function isRoot(prototype: object | null): boolean {
+  return prototype !== null && Object.getPrototypeOf(prototype) === null;
 }
 
 function checkMember(member: unknown, path: string[], key: string, open: Set<object>): void {

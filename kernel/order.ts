@@ -24,8 +24,8 @@ const stages: readonly Stage[] = ['pre', 'normal', 'post'];
  * Stage, then `before`/`after`, then dependency order, tier and id. Kahn's algorithm with the tap that
  * is first by the later criteria taken each time, so the result is the same for every input order.
  *
- * A `before`/`after` that names nobody is reported and ignored. In a cycle the constraints of its
- * members are reported and dropped: the order stays total.
+ * A `before`/`after` that names nobody is reported and ignored. The constraints among the members of a
+ * cycle are reported and dropped: the order stays total, and keeps all others.
  */
 export function sortTaps<T extends Ordered>(hook: string, taps: readonly T[]): { sorted: T[]; faults: OrderFault[] } {
   const faults: OrderFault[] = [];
@@ -56,19 +56,30 @@ function sortStage<T extends Ordered>(hook: string, taps: T[], faults: OrderFaul
   }
   const sorted: T[] = [];
   while (waitsFor.size > 0) {
-    let next = [...waitsFor].find(([, blockers]) => blockers.size === 0)?.[0];
+    const next = [...waitsFor].find(([, blockers]) => blockers.size === 0)?.[0];
     if (!next) {
-      const cycle = [...waitsFor.keys()];
-      next = cycle[0] as T;
+      const cycle = cycleIn(waitsFor);
       const error = new KernelError('CYCLE', { what: hook, cycle: cycle.map((tap) => tap.plugin).join(' → ') });
       faults.push(...cycle.map((tap) => ({ plugin: tap.plugin, error })));
-      for (const tap of cycle) waitsFor.set(tap, new Set());
+      for (const tap of cycle) for (const other of cycle) waitsFor.get(tap)?.delete(other);
+      continue;
     }
     waitsFor.delete(next);
     for (const blockers of waitsFor.values()) blockers.delete(next);
     sorted.push(next);
   }
   return sorted;
+}
+
+/** A cycle of a graph in which everybody waits for somebody: following anyone leads into one. */
+function cycleIn<T>(waitsFor: ReadonlyMap<T, ReadonlySet<T>>): T[] {
+  const path: T[] = [];
+  let [tap] = waitsFor.keys();
+  while (tap !== undefined && !path.includes(tap)) {
+    path.push(tap);
+    [tap] = waitsFor.get(tap) ?? [];
+  }
+  return path.slice(path.indexOf(tap as T)).reverse();
 }
 
 function compare(a: Ordered, b: Ordered): number {
