@@ -8,7 +8,6 @@ import { type HookMap, hookSlotKey, type Order, type PayloadOf, type Tap } from 
 import { createContext, type ContextHost, type Registrar } from './context.ts';
 import { type Manifest, type PluginRecord, transition } from './lifecycle.ts';
 import { complete, idPattern } from './manifest.ts';
-import { nearest } from './near.ts';
 import type { Contributions, Item, PluginDefinition } from './plugin.ts';
 import type { Provenance } from './provenance.ts';
 import type { Registry } from './registry.ts';
@@ -157,10 +156,6 @@ function createRegistrar(record: PluginRecord, scope: Scope, host: ActivationHos
   const commit = (returned: Contributions): void => {
     const { hooks = {}, ...points } = checkedReturn(returned);
     for (const [point, items] of Object.entries(points as Record<string, unknown>)) {
-      if (!registry.hasPoint(point)) {
-        const near = nearest(point, ['hooks', ...registry.pointNames()]);
-        throw new ActivationFailure('setup', new KernelError('UNKNOWN_POINT', { point, near: near ? `; did you mean "${near}"?` : '' }));
-      }
       for (const [name, item] of Object.entries((items ?? {}) as object)) contribute(point, name, item);
     }
     for (const [hook, given] of Object.entries(hooks)) tap(hook, given as Tap<unknown>);

@@ -36,8 +36,11 @@ export function discoverPlugin(tier: Tier, path: string, confine?: string): Cand
   const manifest = complete({}, id);
   try {
     const real = realpathSync(path);
-    if (statSync(real).isDirectory()) return discoverFolderPlugin(tier, path, real, name, confine);
+    const stat = statSync(real);
+    if (stat.isDirectory()) return discoverFolderPlugin(tier, path, real, name, confine);
     if (!moduleExtensions.includes(extname(name))) return undefined;
+    // Reading a pipe would wait for ever.
+    if (!stat.isFile()) throw new KernelError('ARGUMENT', { what: `${path} is not a file`, hint: 'remove it' });
     return checked({ tier, path, entry: real, manifest, bare: true }, confine);
   } catch (error) {
     return { tier, path, entry: path, manifest: { ...manifest, capabilities: statedGates(path) }, bare: true, problem: problemOf(error) };
@@ -52,7 +55,8 @@ function discoverFolderPlugin(tier: Tier, path: string, real: string, name: stri
     throw new KernelError('MANIFEST', { file: join(real, 'package.json'), key: 'agent.main', problem: `names no module, and there is no ${indexNames[0]}` });
   }
   const entry = resolve(real, main);
-  if (!existsSync(entry)) throw new KernelError('MANIFEST', { file: join(real, 'package.json'), key: 'agent.main', problem: `${main} does not exist` });
+  const found = statSync(entry, { throwIfNoEntry: false });
+  if (!found?.isFile()) throw new KernelError('MANIFEST', { file: join(real, 'package.json'), key: 'agent.main', problem: `${main} ${found ? 'is not a file' : 'does not exist'}` });
   return checked({ tier, path, entry, manifest: stated?.manifest ?? complete({}, name), bare: !stated }, confine);
 }
 

@@ -13,6 +13,7 @@ import { HealthStore } from './health.ts';
 import { type Candidate, type Manifest, PluginRecord, transition } from './lifecycle.ts';
 import { createLoader, pendingPlace } from './load.ts';
 import { PluginLog } from './log.ts';
+import { didYouMean } from './near.ts';
 import { explainPlace } from './order.ts';
 import { setTimeout } from './own-timers.ts';
 import type { HomePaths } from './paths.ts';
@@ -128,7 +129,7 @@ export class Kernel implements KernelControl, Disposable {
     });
     for (const record of this.#records) if (record.state === 'resolved') this.#recall(record);
     await this.fire('onStartup');
-    for (const { record, error } of this.#registry.unknownTaps()) this.#supervisor.fault(record, 'setup', 'contract', error);
+    for (const { record, error } of this.#registry.unknown()) this.#supervisor.fault(record, 'setup', 'contract', error);
     this.#reportOrder();
   }
 
@@ -444,7 +445,7 @@ export class Kernel implements KernelControl, Disposable {
 
   #find(id: string): PluginRecord {
     const record = this.#records.find((one) => one.id === id && one.state !== 'refused') ?? this.#records.find((one) => one.id === id);
-    if (!record) throw new KernelError('UNKNOWN_PLUGIN', { id });
+    if (!record) throw new KernelError('UNKNOWN_PLUGIN', { id, near: didYouMean(id, this.#records.map((one) => one.id)) });
     return record;
   }
 

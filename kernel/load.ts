@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { basename, dirname, relative, sep } from 'node:path';
 import type { Jiti } from 'jiti';
 import { KernelError } from './errors.ts';
+import { stackOf } from './fault.ts';
 import type { PluginRecord } from './lifecycle.ts';
 import { isPluginDefinition, type PluginDefinition } from './plugin.ts';
 
@@ -31,7 +32,9 @@ export function createLoader(options: LoaderOptions): Loader {
       // as Node's own is. It cannot take top-level await.
       return instance(entry);
     } catch (error) {
-      if (error instanceof SyntaxError && /\bawait is only valid\b/.test(error.message)) return instance.import(entry);
+      // V8 has many words for an await it did not expect. What does not compile has its place in front of
+      // its name; a SyntaxError the plugin itself threw (of JSON.parse, say) has not, and must not run twice.
+      if (error instanceof SyntaxError && !stackOf(error).startsWith('SyntaxError')) return instance.import(entry);
       throw error;
     }
   };

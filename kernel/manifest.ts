@@ -1,5 +1,5 @@
 /** Manifests: the static facts of a plugin in its package.json, checked before any of its code runs. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { KernelError } from './errors.ts';
@@ -37,6 +37,7 @@ export function readManifest(folder: string, fallbackId: string): PackageManifes
   const file = join(folder, 'package.json');
   let text: string;
   try {
+    if (!statSync(file).isFile()) throw new Error('it is not a file');
     text = readFileSync(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
@@ -69,7 +70,9 @@ export function complete(stated: PluginStatic, fallbackId: string): Manifest {
 /** The gates a broken manifest speaks of: a guard that cannot be read must not fail open. */
 export function statedGates(folder: string): string[] {
   try {
-    return [...readFileSync(join(folder, 'package.json'), 'utf8').matchAll(/"(gate:[a-z]+\.[a-z]+)"/g)].map((match) => match[1] ?? '');
+    const file = join(folder, 'package.json');
+    if (!statSync(file).isFile()) return [];
+    return [...readFileSync(file, 'utf8').matchAll(/"(gate:[a-z]+\.[a-z]+)"/g)].map((match) => match[1] ?? '');
   } catch {
     return [];
   }

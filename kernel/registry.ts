@@ -12,10 +12,12 @@ import type { Item } from './plugin.ts';
 import { Slot, type SlotFunction } from './slot.ts';
 import type { Supervisor } from './supervisor.ts';
 
-interface WaitingTap {
+/** A registration for a hook or a contribution point that nobody defined yet: plugins start side by side. */
+interface Waiting {
   readonly record: PluginRecord;
-  readonly hook: string;
-  readonly attach: (point: HookPoint) => void;
+  readonly kind: 'hook' | 'point';
+  readonly name: string;
+  readonly attach: () => void;
 }
 
 export interface RegistryHost extends GuardHost {
@@ -32,7 +34,7 @@ export class Registry {
   readonly #hooks = new Map<string, HookPoint>();
   readonly #points = new Map<string, ContributionTable>();
   readonly #services = new Map<string, { record: PluginRecord | undefined; service: unknown }[]>();
-  #waiting: WaitingTap[] = [];
+  #waiting: Waiting[] = [];
 
   constructor(host: RegistryHost) {
     this.#host = host;
@@ -43,41 +45,65 @@ export class Registry {
     if (this.#hooks.has(spec.name)) return;
     const point = new HookPoint(spec, this.#host, this.#host.absentGuards);
     this.#hooks.set(spec.name, point);
-    const waiting = this.#waiting.filter((tap) => tap.hook === spec.name);
-    this.#waiting = this.#waiting.filter((tap) => tap.hook !== spec.name);
-    for (const tap of waiting) tap.attach(point);
+    this.#attach('hook', spec.name);
   }
 
   definePoint(spec: PointSpec<never>): void {
-    if (!this.#points.has(spec.name)) this.#points.set(spec.name, new ContributionTable(spec as unknown as PointSpec, this.#host));
+    if (this.#points.has(spec.name)) return;
+    this.#points.set(spec.name, new ContributionTable(spec as unknown as PointSpec, this.#host));
+    this.#attach('point', spec.name);
   }
 
-  /** A tap of a hook nobody defined yet waits for its definition. */
   tap(record: PluginRecord, hook: string, key: string, fn: SlotFunction, order: Order): () => void {
-    let remove = (): void => undefined;
-    const attach = (point: HookPoint) => {
+    return this.#whenDefined({ record, kind: 'hook', name: hook }, this.#hooks, (point) => {
       const slot = new Slot(record, key, this.#host.supervisor, fn, undefined, point.spec.kind === 'gate');
       this.#admit(record, slot, key);
-      remove = point.tap(slot, order, record.rank);
-    };
-    const point = this.#hooks.get(hook);
-    if (point) attach(point);
-    else this.#waiting.push({ record, hook, attach });
-    return () => {
-      this.#waiting = this.#waiting.filter((tap) => tap.attach !== attach);
-      remove();
-    };
+      return point.tap(slot, order, record.rank);
+    });
   }
 
   contribute(record: PluginRecord, point: string, name: string, item: unknown): () => void {
-    const table = this.#table(point);
-    const { slots, remove } = table.add(record, name, item, this.#host.supervisor);
-    record.contributes.push(`${point}/${name}`);
-    for (const slot of slots) this.#admit(record, slot);
-    return () => {
-      remove();
-      record.contributes = record.contributes.filter((entry) => entry !== `${point}/${name}`);
+    return this.#whenDefined({ record, kind: 'point', name: point }, this.#points, (table) => {
+      const { slots, remove } = table.add(record, name, item, this.#host.supervisor);
+      record.contributes.push(`${point}/${name}`);
+      for (const slot of slots) this.#admit(record, slot);
+      return () => {
+        remove();
+        record.contributes = record.contributes.filter((entry) => entry !== `${point}/${name}`);
+      };
+    });
+  }
+
+  /** Registers now, or when the hook or point is defined. */
+  #whenDefined<T>(what: Omit<Waiting, 'attach'>, defined: ReadonlyMap<string, T>, register: (target: T) => () => void): () => void {
+    const target = defined.get(what.name);
+    if (target) return register(target);
+    let remove = (): void => undefined;
+    const waiting: Waiting = {
+      ...what,
+      attach: () => {
+        const late = defined.get(what.name);
+        if (late) remove = register(late);
+      },
     };
+    this.#waiting.push(waiting);
+    return () => {
+      this.#waiting = this.#waiting.filter((other) => other !== waiting);
+      remove();
+    };
+  }
+
+  #attach(kind: Waiting['kind'], name: string): void {
+    const ready = this.#waiting.filter((one) => one.kind === kind && one.name === name);
+    this.#waiting = this.#waiting.filter((one) => !ready.includes(one));
+    for (const { record, attach } of ready) {
+      try {
+        attach();
+      } catch (error) {
+        // Whoever defines a point is not to blame for what waited for it.
+        this.#host.supervisor.fault(record, 'setup', 'setup', error);
+      }
+    }
   }
 
   provide(record: PluginRecord | undefined, key: string, service: unknown): () => void {
@@ -127,21 +153,16 @@ export class Registry {
     return this.#table(point).items;
   }
 
-  hasPoint(point: string): boolean {
-    return this.#points.has(point);
-  }
-
-  pointNames(): string[] {
-    return [...this.#points.keys()];
-  }
-
   clashes(): readonly Clash[] {
     return [...this.#points.values()].flatMap((table) => table.clashes);
   }
 
-  /** Taps of hooks that nobody defined, each as an error for its plugin. */
-  unknownTaps(): { record: PluginRecord; error: KernelError }[] {
-    return this.#waiting.map(({ record, hook }) => ({ record, error: new KernelError('UNKNOWN_HOOK', { hook, near: this.#near(hook, this.#hooks) }) }));
+  /** Registrations for what nobody defined, each as an error for its plugin. */
+  unknown(): { record: PluginRecord; error: KernelError }[] {
+    return this.#waiting.map(({ record, kind, name }) => ({
+      record,
+      error: kind === 'hook' ? new KernelError('UNKNOWN_HOOK', { hook: name, near: this.#near(name, this.#hooks) }) : new KernelError('UNKNOWN_POINT', { point: name, near: this.#near(name, this.#points) }),
+    }));
   }
 
   #table(point: string): ContributionTable {

@@ -56,7 +56,7 @@ function refusal(record: PluginRecord, options: ResolveOptions, holders: Readonl
     record.excused = true;
     return holder.tier === tier
       ? withHint(`duplicate id: "${id}" is already taken by ${holder.candidate.path}`, 'give one of the two another id')
-      : `shadowed by the ${holder.tier} plugin at ${holder.candidate.path}`;
+      : holder.tier === 'builtin' ? `shadowed by the built-in plugin ${holder.id}` : `shadowed by the ${holder.tier} plugin at ${holder.candidate.path}`;
   }
   return engineProblem(record.manifest, options.version);
 }

@@ -99,9 +99,9 @@ test('of the template in all four tiers the built-in one runs, and the others sa
   const agent = await start(found);
   const states = agent.plugins().filter(({ id }) => id === 'hello').map(({ tier, state, reason }) => [tier, state, reason?.split(' at ')[0]]);
   expect(states).toEqual([
-    ['npm', 'refused', 'shadowed by the builtin plugin'],
-    ['global', 'refused', 'shadowed by the builtin plugin'],
-    ['project', 'refused', 'shadowed by the builtin plugin'],
+    ['npm', 'refused', 'shadowed by the built-in plugin hello'],
+    ['global', 'refused', 'shadowed by the built-in plugin hello'],
+    ['project', 'refused', 'shadowed by the built-in plugin hello'],
     ['builtin', 'activated', undefined],
   ]);
 });

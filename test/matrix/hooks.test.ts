@@ -68,7 +68,7 @@ function expectFault(fault: Fault | undefined, { kind, message }: Failure, bad: 
 
 function expectDenial(outcome: unknown, bad: string): void {
   expect(outcome).toMatchObject({ verdict: 'deny', by: bad });
-  expect((outcome as { reason: string }).reason).toContain(`agent config set plugins.disabled ${bad}`);
+  expect((outcome as { reason: string }).reason).toContain(`agent config set plugins.disabled '["${bad}"]'`);
 }
 
 const cases = forms.flatMap(([kind, mode]) =>
