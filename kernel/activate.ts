@@ -53,7 +53,8 @@ export async function activate(record: PluginRecord, host: ActivationHost, alive
     commit(returned ?? {});
   } catch (error) {
     await scope.dispose();
-    record.scope = undefined;
+    // One that was given up may have been started again since, under a scope of its own.
+    if (record.scope === scope) record.scope = undefined;
     throw error;
   }
 }
@@ -137,7 +138,6 @@ function createRegistrar(record: PluginRecord, scope: Scope, host: ActivationHos
     register(() => {
       const { run, ...order } = typeof given === 'object' && given !== null ? (given as Order & { run: unknown }) : { run: given as unknown };
       if (typeof run !== 'function') throw new KernelError('CONTRACT', { what: `hook ${hook} is ${typeof run}, not a function`, hint: 'give a function, or { run, stage, before, after }' });
-      if (registry.isGate(hook) && !record.manifest.capabilities.includes(`gate:${hook}`)) throw new KernelError('GATE_CAPABILITY', { plugin: record.id, hook });
       return registry.tap(record, hook, hookSlotKey(hook), run as SlotFunction, order);
     });
   const contribute = (point: string, name: string, item: unknown): Disposable => register(() => registry.contribute(record, point, name, item));

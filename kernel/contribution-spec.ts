@@ -26,6 +26,8 @@ export interface MemberSpec<Item = never> {
   readonly check?: (value: unknown) => boolean;
   /** True for errors that are news of the world rather than a fault of the plugin. */
   readonly operational?: (error: unknown) => boolean;
+  /** Makes the error of a passed deadline where that is news of the world: a server that stopped sending. */
+  readonly late?: (ms: number) => Error;
   /** Methods of the returned object that enter the same slot (a provider's model). */
   readonly methods?: Readonly<Record<string, MemberSpec>>;
   /** Whether an item may leave the member out. */

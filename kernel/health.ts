@@ -20,10 +20,14 @@ export interface SlotHealth {
   clean: number;
   cause: string;
   quarantine?: Quarantine;
+  /** The last one, after a probe that came through: a relapse does not begin the probes anew. */
+  past?: Quarantine;
 }
 
 export interface Health {
   readonly id: string;
+  /** The id a bare file gave itself when it was loaded. */
+  told?: string;
   readonly digest: string;
   quarantine?: Quarantine;
   slots: Record<string, SlotHealth>;
@@ -51,7 +55,8 @@ export class HealthStore {
     try {
       const stored = JSON.parse(readFileSync(this.#file(id, digest), 'utf8')) as Partial<Health>;
       if (stored.digest !== digest || typeof stored.slots !== 'object' || stored.slots === null) return empty;
-      return { ...empty, ...(stored.quarantine && { quarantine: stored.quarantine }), slots: stored.slots };
+      const { quarantine, told, slots } = stored;
+      return { ...empty, ...(quarantine && { quarantine }), ...(typeof told === 'string' && { told }), slots };
     } catch {
       return empty; // absent or damaged: a plugin without record is a healthy one
     }

@@ -1,5 +1,5 @@
 /** The kernel: puts the parts together and runs the life of its plugins. */
-import { basename, dirname, join } from 'node:path';
+import { join } from 'node:path';
 import type { z } from 'zod';
 import { activate, type ActivationHost, ActivationFailure, Refusal } from './activate.ts';
 import { type Containment, containProcess } from './contain.ts';
@@ -16,7 +16,7 @@ import { PluginLog } from './log.ts';
 import { didYouMean } from './near.ts';
 import { explainPlace } from './order.ts';
 import { setTimeout } from './own-timers.ts';
-import type { HomePaths } from './paths.ts';
+import { type HomePaths, realPath } from './paths.ts';
 import { type Frame, Provenance } from './provenance.ts';
 import { Registry } from './registry.ts';
 import { engineProblem, resolvePlugins } from './resolve.ts';
@@ -57,6 +57,7 @@ export class Kernel implements KernelControl, Disposable {
   readonly version: string;
   readonly #options: KernelOptions;
   readonly #now: () => number;
+  readonly #startedAt: number;
   readonly #provenance = new Provenance();
   readonly #sweeper = new Sweeper(() => performance.now());
   readonly #supervisor: Supervisor;
@@ -76,6 +77,7 @@ export class Kernel implements KernelControl, Disposable {
     this.paths = options.paths;
     this.version = options.version;
     this.#now = options.now ?? Date.now;
+    this.#startedAt = this.#now();
     this.#supervisor = new Supervisor({
       provenance: this.#provenance,
       health: new HealthStore(join(options.paths.state, 'health')),
@@ -251,12 +253,11 @@ export class Kernel implements KernelControl, Disposable {
       await this.#takeDown(record);
       if (record.running) transition(record, 'disposed');
     }
+    for (const record of this.#records) transition(record, 'disposed');
     await Promise.all(this.#ending);
     this.#sweeper.stop();
     this.#containment?.dispose();
   }
-
-  readonly #startedAt = Date.now();
 
   #record(candidate: Candidate): PluginRecord {
     const log = new PluginLog(join(this.#options.paths.state, 'logs', `${candidate.manifest.id.replace(/[^\w-]/g, '_')}.log`), this.#now, (message) => {
@@ -264,8 +265,7 @@ export class Kernel implements KernelControl, Disposable {
     });
     const record: PluginRecord = new PluginRecord(candidate, log);
     if (candidate.tier !== 'builtin') {
-      const folder = basename(candidate.entry).startsWith('index.') || !candidate.bare ? dirname(candidate.entry) : candidate.entry;
-      this.#provenance.addFolder({ path: folder, owner: record });
+      this.#provenance.addFolder({ path: realPath(candidate.path) ?? candidate.path, owner: record });
     }
     return record;
   }
@@ -274,8 +274,12 @@ export class Kernel implements KernelControl, Disposable {
   #recall(record: PluginRecord): void {
     const { candidate } = record;
     record.digest = candidate.tier === 'builtin' ? `builtin ${this.#options.version}` : digestPlugin(candidate.entry, candidate.bare ? undefined : candidate.path);
-    const { quarantine } = this.#supervisor.recall(record);
-    if (quarantine && record.tier !== 'builtin') transition(record, 'quarantined', quarantine.cause);
+    const { quarantine, told } = this.#supervisor.recall(record);
+    if (quarantine && record.tier !== 'builtin') {
+      transition(record, 'quarantined', quarantine.cause);
+      // The id the person was told it by, which its code would say.
+      if (candidate.bare && told !== undefined) record.manifest = { ...record.manifest, id: told };
+    }
     for (const event of record.manifest.activateOn) this.#awaited.set(event, [...(this.#awaited.get(event) ?? []), record]);
   }
 
@@ -337,6 +341,7 @@ export class Kernel implements KernelControl, Disposable {
 
   async #run(record: PluginRecord): Promise<void> {
     if (record.state !== 'resolved') return;
+    const life = ++record.life;
     const missing = await this.#missingRequirement(record);
     if (missing !== undefined) {
       record.reason = `waits for ${missing}`;
@@ -344,10 +349,12 @@ export class Kernel implements KernelControl, Disposable {
       return;
     }
     try {
-      await activate(record, this.#activation, () => record.state === 'resolved');
-      if (record.running) this.#supervisor.revived(record);
+      await activate(record, this.#activation, () => record.state === 'resolved' && record.life === life);
+      if (!record.running || record.life !== life) return;
+      this.#supervisor.revived(record);
+      this.#wakeDependents(record);
     } catch (error) {
-      if (record.state !== 'resolved' && record.state !== 'activated') return;
+      if ((record.state !== 'resolved' && record.state !== 'activated') || record.life !== life) return;
       if (error instanceof Refusal) {
         transition(record, 'refused', error.message);
         this.#unload(record);
@@ -361,7 +368,7 @@ export class Kernel implements KernelControl, Disposable {
   async #missingRequirement(record: PluginRecord): Promise<string | undefined> {
     const { plugins = {}, services = [] } = record.manifest.requires;
     for (const id of Object.keys(plugins)) {
-      const needed = this.#records.find((other) => (other.id === id || this.#options.replaces?.[id] === other.id) && other.state !== 'refused');
+      const needed = this.#records.find((other) => this.#answersTo(other, id) && other.state !== 'refused');
       if (needed) await this.#activate(needed);
       if (!needed?.running) return `the plugin ${id}`;
     }
@@ -375,13 +382,26 @@ export class Kernel implements KernelControl, Disposable {
       const unmet = record.manifest.requires.services?.some((key) => !this.#registry.provides(key));
       if (unmet === undefined) continue;
       if (unmet && record.running) this.#track(this.#fallBack(record));
-      else if (!unmet && record.state === 'resolved' && record.reason?.startsWith('waits for') && !record.activation) this.#track(this.#startAll([record]));
+      else if (!unmet && isWaiting(record)) this.#track(this.#startAll([record]));
     }
   }
 
+  #answersTo(record: PluginRecord, id: string): boolean {
+    return record.id === id || this.#options.replaces?.[id] === record.id;
+  }
+
+  #dependents(record: PluginRecord): PluginRecord[] {
+    return this.#records.filter((other) => Object.keys(other.manifest.requires.plugins ?? {}).some((id) => this.#answersTo(record, id)));
+  }
+
+  /** Starts those that fell back, or never came up, because this one was not there. */
+  #wakeDependents(record: PluginRecord): void {
+    const waiting = this.#dependents(record).filter(isWaiting);
+    if (waiting.length > 0) this.#track(this.#startAll(waiting));
+  }
+
   async #takeDown(record: PluginRecord): Promise<void> {
-    const dependents = this.#records.filter((other) => other.running && Object.hasOwn(other.manifest.requires.plugins ?? {}, record.id));
-    for (const dependent of dependents) await this.#fallBack(dependent);
+    for (const dependent of this.#dependents(record)) if (dependent.running) await this.#fallBack(dependent);
     await record.scope?.dispose();
     this.#unload(record);
   }
@@ -390,6 +410,7 @@ export class Kernel implements KernelControl, Disposable {
     transition(record, 'resolved', 'waits for what it requires');
     await this.#takeDown(record);
     record.activation = undefined;
+    this.#servicesChanged(); // what it requires may have come back meanwhile
   }
 
   /** Forgets what the plugin registered, and ends what it left running. */
@@ -453,6 +474,10 @@ export class Kernel implements KernelControl, Disposable {
     const done = work.finally(() => this.#ending.delete(done));
     this.#ending.add(done);
   }
+}
+
+function isWaiting(record: PluginRecord): boolean {
+  return record.state === 'resolved' && record.activation === undefined && (record.reason?.startsWith('waits for') ?? false);
 }
 
 function shortTime(at: number): string {

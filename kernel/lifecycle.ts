@@ -64,6 +64,8 @@ export class PluginRecord implements SlotOwner {
   excused = false;
   /** Its activation, while or after it runs; one per life. */
   activation: Promise<void> | undefined;
+  /** Counts its activations: one that was given up must not go on beside the next. */
+  life = 0;
   /** Depth in the dependency order. */
   rank = 0;
 

@@ -40,9 +40,12 @@ export class Registry {
     this.#host = host;
   }
 
-  /** The first definition holds: a plugin cannot change what a hook means. */
+  /** The first definition holds: a plugin cannot change what a hook means. @throws KernelError `CONTRACT` */
   defineHook(spec: HookSpec): void {
     if (this.#hooks.has(spec.name)) return;
+    if (spec.mode === 'sync' && (spec.kind === 'gate' || spec.kind === 'parallel')) {
+      throw new KernelError('CONTRACT', { what: `hook ${spec.name} is a synchronous ${spec.kind}`, hint: `a ${spec.kind} is always asynchronous` });
+    }
     const point = new HookPoint(spec, this.#host, this.#host.absentGuards);
     this.#hooks.set(spec.name, point);
     this.#attach('hook', spec.name);
@@ -54,11 +57,18 @@ export class Registry {
     this.#attach('point', spec.name);
   }
 
+  /** @throws KernelError `GATE_CAPABILITY` */
   tap(record: PluginRecord, hook: string, key: string, fn: SlotFunction, order: Order): () => void {
     return this.#whenDefined({ record, kind: 'hook', name: hook }, this.#hooks, (point) => {
-      const slot = new Slot(record, key, this.#host.supervisor, fn, undefined, point.spec.kind === 'gate');
+      const gate = point.spec.kind === 'gate';
+      if (gate && !record.manifest.capabilities.includes(`gate:${hook}`)) throw new KernelError('GATE_CAPABILITY', { plugin: record.id, hook });
+      const slot = new Slot(record, key, this.#host.supervisor, fn, undefined, gate);
       this.#admit(record, slot, key);
-      return point.tap(slot, order, record.rank);
+      const remove = point.tap(slot, order, record.rank);
+      return () => {
+        remove();
+        forget(record, [slot], key);
+      };
     });
   }
 
@@ -69,7 +79,7 @@ export class Registry {
       for (const slot of slots) this.#admit(record, slot);
       return () => {
         remove();
-        record.contributes = record.contributes.filter((entry) => entry !== `${point}/${name}`);
+        forget(record, slots, `${point}/${name}`);
       };
     });
   }
@@ -145,10 +155,6 @@ export class Registry {
     return [...this.#hooks.values()];
   }
 
-  isGate(hook: string): boolean {
-    return this.#hooks.get(hook)?.spec.kind === 'gate';
-  }
-
   items(point: string): ReadonlyMap<string, Item<unknown>> {
     return this.#table(point).items;
   }
@@ -181,4 +187,11 @@ export class Registry {
     const near = nearest(word, [...known.keys()]);
     return near ? `; did you mean "${near}"?` : '';
   }
+}
+
+/** Of several registrations of one name only one goes. */
+function forget(record: PluginRecord, slots: readonly Slot[], contributed: string): void {
+  const at = record.contributes.indexOf(contributed);
+  if (at >= 0) record.contributes.splice(at, 1);
+  record.slots = record.slots.filter((slot) => !slots.includes(slot));
 }

@@ -2,7 +2,7 @@
  * The supervisor: turns failures into faults, counts them, and decides who is degraded, quarantined,
  * probed or well again.
  */
-import { describeError, type Fault, faultCause, type FaultKind, fingerprint, pluginIsOff, withoutPosition } from './fault.ts';
+import { describeError, type Fault, faultCause, type FaultKind, fingerprint, oneLine, pluginIsOff, withoutPosition } from './fault.ts';
 import { isKernelError } from './errors.ts';
 import { type Health, type HealthStore, type Quarantine, type SlotHealth, quarantineFor } from './health.ts';
 import { type PluginRecord, transition } from './lifecycle.ts';
@@ -49,9 +49,10 @@ export class Supervisor implements SlotObserver {
 
   /** Puts a new slot under what is known of it. */
   admit(record: PluginRecord, slot: Slot): void {
-    const known = this.#health.get(record)?.slots[slot.key];
+    const slots = this.#health.get(record)?.slots ?? {};
+    const known = slots[slot.key];
+    slot.watched = Object.keys(slots).length > 0;
     if (!known) return;
-    slot.watched = true;
     if (known.quarantine) {
       slot.closedBy = this.#remembered(record, slot.key, known.quarantine);
       slot.open = false;
@@ -66,12 +67,14 @@ export class Supervisor implements SlotObserver {
   clean(slot: Slot): void {
     const record = slot.owner as PluginRecord;
     const health = this.#health.get(record);
-    const known = health?.slots[slot.key];
-    if (!health || !known) return;
-    if (known.quarantine) this.#probed(record, slot, health, known);
-    if (++known.clean < cleanCallsToRecover) return;
-    delete health.slots[slot.key];
-    slot.watched = false;
+    const own = health?.slots[slot.key];
+    if (health && own?.quarantine) this.#probed(record, slot, health, own);
+    // What no slot stands for (a timer, the log) is well again when the plugin's calls are.
+    const counted = Object.entries(health?.slots ?? {}).filter(([key]) => key === slot.key || !record.slots.some((one) => one.key === key));
+    slot.watched = counted.length > 0;
+    const well = counted.filter(([, known]) => ++known.clean >= cleanCallsToRecover);
+    if (!health || well.length === 0) return;
+    for (const [key] of well) delete health.slots[key];
     this.#host.health.save(health);
     if (record.state === 'degraded' && Object.keys(health.slots).length === 0) transition(record, 'activated');
   }
@@ -97,9 +100,9 @@ export class Supervisor implements SlotObserver {
     };
     if (!record) return this.#tell({ ...base, action: 'the run went on', next: 'No plugin could be blamed; please report it.' });
     // What is already off is only told about: a timer that goes on throwing must not fill the disk.
-    const off = record.state === 'quarantined' || record.state === 'disposed';
+    const off = record.state === 'quarantined' || record.state === 'refused' || record.state === 'disposed';
     const verdict = off ? 'plugin' : this.#count(record, where, kind, base, slot);
-    const hint = isKernelError(error) ? error.hint : '';
+    const hint = isKernelError(error) ? oneLine(String(error.hint)) : '';
     return this.#tell({ ...base, ...phrase(record, verdict, slot, hint) }, record, slot, verdict);
   }
 
@@ -154,6 +157,7 @@ export class Supervisor implements SlotObserver {
 
   /** The half-open call came through: it may run again, but one more fault closes it at once. */
   #probed(record: PluginRecord, slot: Slot, health: Health, known: SlotHealth): void {
+    known.past = known.quarantine;
     delete known.quarantine;
     for (const print of Object.keys(known.counts)) known.counts[print] = sameFaultLimit - 1;
     slot.closedBy = undefined;
@@ -187,13 +191,14 @@ export class Supervisor implements SlotObserver {
     const close = fatal.has(kind) || slot?.gate || probeFailed || count >= sameFaultLimit || known.recent.length >= faultLimit;
     let verdict: Verdict = 'counted';
     if (close) {
-      known.quarantine = quarantineFor(known.cause, base.at, known.quarantine);
+      known.quarantine = quarantineFor(known.cause, base.at, known.quarantine ?? known.past);
       const closed = Object.values(health.slots).filter((one) => one.quarantine).length;
       const whole = record.tier !== 'builtin' && (!slot || closed > 1);
       verdict = whole ? 'plugin' : 'slot';
-      if (whole) health.quarantine = quarantineFor(cause, base.at, health.quarantine);
+      if (whole) health.quarantine = slot ? quarantineFor(cause, base.at, health.quarantine) : { ...known.quarantine, cause };
     }
-    if (slot) slot.watched = true;
+    for (const one of slot ? [slot] : record.slots) one.watched = true;
+    if (record.id !== health.id) health.told = record.id;
     this.#host.health.save(health);
     return verdict;
   }
@@ -203,7 +208,7 @@ export class Supervisor implements SlotObserver {
       slot.open = false;
       slot.closedBy = fault;
     }
-    if (record && verdict === 'plugin' && record.state !== 'quarantined' && record.state !== 'disposed') {
+    if (record && verdict === 'plugin' && record.state !== 'quarantined' && record.state !== 'refused' && record.state !== 'disposed') {
       transition(record, 'quarantined', faultCause(fault));
       for (const one of record.slots) {
         one.open = false;

@@ -64,7 +64,11 @@ export async function loadConfig<Schema extends z.ZodObject>(sources: ConfigSour
   return {
     values,
     get: (key) => at(values, key.split('.')),
-    origin: (key) => explain(key.split('.'))[0] ?? { layer: 'default' },
+    origin: (key) => {
+      // Without the value, which may be a secret.
+      const { value: _, ...origin } = explain(key.split('.'))[0] ?? { layer: 'default', value: undefined };
+      return origin;
+    },
     explain: (key) => explain(key.split('.')),
     ignored: layers.flatMap((layer) => layer.ignored),
   };

@@ -19,6 +19,8 @@ export type MemberGuard = (input: unknown, context?: MemberContext) => Promise<u
 
 const unlimited = 2 ** 31;
 
+type Settled = { readonly value: unknown } | { readonly error: unknown };
+
 /** @param limit milliseconds an answer may take; see {@link MemberSpec.deadline} */
 export function guardMember(host: GuardHost, slot: Slot, spec: MemberSpec, limit: number): MemberGuard {
   return (input, context) => runMember(host, slot, spec, limit, slot.fn, slot.self, input, context);
@@ -52,9 +54,10 @@ async function runMember(
   }
   if (pending) {
     // Rejections pass through as values here, so that the spec can say which of them are operational.
-    const caught = Promise.resolve(answer).then((value: unknown) => ({ value }), (error: unknown) => ({ error }));
+    const caught = Promise.resolve(answer).then<Settled, Settled>((value) => ({ value }), (error) => ({ error }));
     const wait = spec.kind === 'service' ? unlimited : (spec.first ?? context?.limit ?? limit);
-    const { fault, value: settled } = await settleCall(host, slot, caught, wait, call, frame);
+    const { late } = spec;
+    const { fault, value: settled } = await settleCall(host, slot, caught, wait, call, frame, late && (() => ({ error: late(wait) })));
     if (!settled) return policyValue(spec, fault ?? undefined);
     if ('error' in settled) return blame(slot, spec, 'rejected', settled.error, context?.signal);
     answer = settled.value;

@@ -40,7 +40,7 @@ export function guardStream(host: GuardHost, slot: Slot, spec: MemberSpec, limit
           controller.error(error);
         };
         const deadline = sweeper.watch(wait, () =>
-          end(() => fail(new FaultError(slot.observer.failed(slot, 'timeout', new KernelError('TIMEOUT', { ms: wait }))))),
+          end(() => fail(spec.late?.(wait) ?? new FaultError(slot.observer.failed(slot, 'timeout', new KernelError('TIMEOUT', { ms: wait }))))),
         );
         putUnder(frame, deadline);
         nextPart(provenance, frame, reader)

@@ -132,10 +132,10 @@ function awaitTap(
   });
 }
 
-/** Waits like {@link settle} for one promise of a contribution's member. */
-export function settleCall<T>(host: GuardHost, slot: Slot, answer: PromiseLike<T>, limit: number, call: SlotCall, frame: Frame): Promise<{ fault?: Fault | null; value?: T }> {
+/** Waits like {@link settle} for one promise of a contribution's member. `late` makes the value of a deadline that is no fault. */
+export function settleCall<T>(host: GuardHost, slot: Slot, answer: PromiseLike<T>, limit: number, call: SlotCall, frame: Frame, late?: () => T): Promise<{ fault?: Fault | null; value?: T }> {
   return new Promise((resolve) => {
-    settle(host.sweeper, slot, answer, limit, call, frame, (fault, value) => resolve(fault === undefined ? { value: value as T } : { fault }));
+    settle(host.sweeper, slot, answer, limit, call, frame, (fault, value) => resolve(fault === undefined ? { value: value as T } : { fault }), late);
   });
 }
 
@@ -151,13 +151,15 @@ function settle(
   call: SlotCall,
   frame: Frame | undefined,
   then: (fault: Fault | null | undefined, value: unknown) => void,
+  late?: () => unknown,
 ): void {
   let over = false;
   const deadline = sweeper.watch(limit, () => {
     over = true;
-    const late = new KernelError('TIMEOUT', { ms: limit });
-    call.expire(late);
-    then(slot.observer.failed(slot, 'timeout', late), undefined);
+    const timeout = new KernelError('TIMEOUT', { ms: limit });
+    call.expire(timeout);
+    if (late) then(undefined, late());
+    else then(slot.observer.failed(slot, 'timeout', timeout), undefined);
   });
   if (frame) putUnder(frame, deadline);
   const finish = (fault: Fault | null | undefined, value: unknown) => {

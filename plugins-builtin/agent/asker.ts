@@ -10,7 +10,7 @@ export function createAsker(p: PluginContext, kernel: KernelControl, log: EventL
     log.write('tool.ask', { ...question });
     void p.call('notify', { session: session.id, cwd: session.cwd, about: 'ask', text: question.question }, signal);
     const answer = ask ? await kernel.pausing(() => ask(question, signal)) : undefined;
-    log.write('tool.answer', { call: question.call, allowed: answer === true, by: answer === undefined ? 'nobody' : 'person' });
+    log.write('tool.answer', { call: question.call, allowed: answer === true, by: signal.aborted ? 'cancel' : answer === undefined ? 'nobody' : 'person' });
     return answer;
   };
 }

@@ -73,7 +73,8 @@ export function configCommands(p: PluginContext): Readonly<Record<string, Comman
 function list(control: ConfigControl, { options }: Invocation, io: CommandIO): number {
   const entries = configEntries(control).map((entry) => ({ ...entry, value: masked(entry.key, entry.value) }));
   if (options['json']) {
-    io.json(entries.map(({ key, value, origin }) => ({ key, value: value ?? null, origin })));
+    // Member by member: only what was masked may get out.
+    io.json(entries.map(({ key, value, origin: { layer, file, line, variable } }) => ({ key, value: value ?? null, origin: { layer, file, line, variable } })));
     return 0;
   }
   const { cyan, dim } = io.style;

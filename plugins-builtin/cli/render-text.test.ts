@@ -210,3 +210,20 @@ test('colour marks what is said, done and wrong', () => {
   const events = recordEvents(call('a', 'grep', { pattern: 'x' }), result('a', 'bad', true));
   expect(seen(events, { env: {} })).toBe('\u001b[36m●\u001b[39m \u001b[1mgrep\u001b[22m x\n  \u001b[31mbad\u001b[39m\n');
 });
+
+test('a cancelled run says so once, on a line of its own, and asks nothing more', () => {
+  const { terminal, stdout, stderr } = testTerminal();
+  const view = textView(terminal);
+  const [ask, ...rest] = recordEvents(
+    call('a', 'run_command', { command: 'make' }),
+    ['tool.ask', { call: 'a', question: 'Allow run_command?', reason: 'runs a command', rule: '--yes' }],
+    ['tool.answer', { call: 'a', allowed: false, by: 'nobody' }],
+    result('a', 'Not allowed', true),
+    ['stop', { reason: 'cancelled', code: 130, text: 'cancelled' }],
+  );
+  if (ask) view.show(ask);
+  view.cancelling();
+  for (const event of rest) view.show(event);
+  expect(stdout()).toBe('● run_command make\n\n  cancelled\n\n0 rounds\n');
+  expect(stderr()).toBe('cancelling… (Ctrl-C again to quit)\n');
+});

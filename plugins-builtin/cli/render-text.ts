@@ -35,6 +35,7 @@ export function textView(io: Terminal): View {
   let spoken = '';
   let thought = '';
   let isThoughtShown = false;
+  let isCancelled = false;
 
   const eraseRows = (): void => {
     if (drawnRows > 0) io.write(`\u001b[${drawnRows}A\u001b[J`);
@@ -161,7 +162,8 @@ export function textView(io: Terminal): View {
         const call = calls.get(event.data.call);
         if (!call || event.data.allowed) return;
         const rule = call.rule ? `; allow it with: ${oneLine(call.rule)}` : '';
-        call.refusal = event.data.by === 'person' ? 'not allowed' : `not allowed, and nobody can be asked${rule}`;
+        const refusal = event.data.by === 'person' ? 'not allowed' : `not allowed, and nobody can be asked${rule}`;
+        call.refusal = isCancelled ? 'cancelled' : refusal;
         return;
       }
       case 'tool.output':
@@ -189,12 +191,13 @@ export function textView(io: Terminal): View {
   };
   return {
     show,
-    remark(text) {
-      // The terminal has echoed the key that led to it.
+    cancelling() {
+      isCancelled = true;
       eraseRows();
+      // The terminal has echoed the key.
       io.write('\n');
       isMidLine = false;
-      io.say(io.remarkStyle.dim(text));
+      io.say(io.remarkStyle.dim('cancelling… (Ctrl-C again to quit)'));
     },
   };
 }

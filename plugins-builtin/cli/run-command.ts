@@ -1,5 +1,5 @@
 /** `agent run`: one task from its words to its exit code. */
-import { statSync } from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import {
   command,
@@ -64,7 +64,7 @@ async function runTask(p: PluginContext, invocation: Invocation, io: CommandIO, 
     await open?.close();
   };
   const interrupts = listenForInterrupts(
-    () => view.remark('cancelling… (Ctrl-C again to quit)'),
+    () => view.cancelling(),
     (code) => void Promise.race([close().catch(() => undefined), new Promise((ready) => setTimeout(ready, lastGrace))]).then(() => process.exit(code)),
   );
   const { show, ask } = withQuestions(view, io);
@@ -72,12 +72,12 @@ async function runTask(p: PluginContext, invocation: Invocation, io: CommandIO, 
     session = await p.use(sessions).open({ ...options, ask, onEvent: show });
     const result = await session.run(prompt, AbortSignal.any([outer, interrupts.signal]));
     if (result.code !== 0 && !isJson) sayFailure(io, result.text || result.reason);
-    await close();
+    await close().catch((error: unknown) => void sayError(io, error));
     return result.reason === 'cancelled' ? (interrupts.code ?? result.code) : result.code;
   } catch (error) {
-    // Without a session there is nothing that could have failed but the way to one.
-    const code = sayError(io, error);
-    return interrupts.code ?? (session ? code : exitCodes.usage);
+    // A run answers whatever becomes of it, so it is the way to one that failed.
+    sayError(io, error);
+    return interrupts.code ?? exitCodes.usage;
   } finally {
     await close().catch(() => undefined);
     await interrupts.dispose();
@@ -110,10 +110,18 @@ function workspace(given: string | boolean | undefined): string {
   } catch {
     throw usage('the current folder is gone', 'change to one that exists, or name one with --cwd');
   }
-  const stat = statSync(folder, { throwIfNoEntry: false });
+  const stat = statOf(folder);
   if (!stat) throw usage(`there is no folder ${folder}`, 'name one that exists with --cwd');
   if (!stat.isDirectory()) throw usage(`${folder} is not a folder`, 'name a folder with --cwd');
   return folder;
+}
+
+function statOf(folder: string): Stats | undefined {
+  try {
+    return statSync(folder, { throwIfNoEntry: false });
+  } catch (error) {
+    throw usage(`${folder} cannot be used: ${(error as Error).message}`, 'name another folder with --cwd');
+  }
 }
 
 function usage(message: string, hint?: string): OperationalError {

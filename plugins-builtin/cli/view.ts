@@ -4,8 +4,8 @@ import { callTitle } from './tool-line.ts';
 
 export interface View {
   show(event: Event): void;
-  /** A remark of the command itself, clear of what is being shown. */
-  remark(text: string): void;
+  /** The person asked to stop: what is still open ends for that reason. */
+  cancelling(): void;
 }
 
 /** The one line a person sees of a fault, a notice or a retry. Undefined for records that are no news of that kind. */
@@ -30,18 +30,19 @@ const maxNews = 1_000;
 
 /** Every record as one line of JSON. */
 export function jsonView(io: CommandIO): View {
-  return { show: (event) => io.json(event), remark: () => undefined };
+  return { show: (event) => io.json(event), cancelling: () => undefined };
 }
 
 /** For programs: standard output gets the answer, once and whole, and standard error what needs attention. */
 export function pipedView(io: CommandIO, style: Style): View {
+  let isCancelled = false;
   const asked = new Map<string, { title: string; rule?: string }>();
   const refused = (call: string): void => {
     const { title = 'a tool call', rule } = asked.get(call) ?? {};
     io.say(style.yellow(`⚠ not allowed, and nobody can be asked: ${title}${rule ? `. Allow it with: ${oneLine(rule)}` : ''}`));
   };
   return {
-    remark: () => undefined,
+    cancelling: () => void (isCancelled = true),
     show(event) {
       switch (event.type) {
         case 'tool.call': {
@@ -53,7 +54,7 @@ export function pipedView(io: CommandIO, style: Style): View {
           asked.set(event.data.call, { title: '', ...asked.get(event.data.call), rule: event.data.rule });
           break;
         case 'tool.answer':
-          if (event.data.by === 'nobody') refused(event.data.call);
+          if (event.data.by === 'nobody' && !isCancelled) refused(event.data.call);
           break;
         case 'stop':
           if (event.data.code === 0) io.print(printable(event.data.text).trim());

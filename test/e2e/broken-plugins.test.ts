@@ -3,8 +3,9 @@
  * good plugins work, the person is told in one line, the model once, and the next start knows.
  */
 import { describe, expect, test, vi } from 'vitest';
-import { createPlace, type Finished, type Place } from '../support/agent-process.ts';
-import { type ChatRequest, type ModelServer, startModelServer } from '../support/model-server.ts';
+import type { Finished, Place } from '../support/agent-process.ts';
+import type { ChatRequest, ModelServer } from '../support/model-server.ts';
+import { openStage, type Stage } from '../support/stage.ts';
 import { type BrokenPlugin, brokenPlugins } from './broken-plugins.ts';
 
 // Each test waits for processes; two at a time keep two cores busy without making them late.
@@ -32,23 +33,10 @@ function script(tool: string | undefined) {
   };
 }
 
-interface Stage extends AsyncDisposable {
-  readonly place: Place;
-  readonly server: ModelServer;
-}
-
-async function stage({ code, tool }: BrokenPlugin): Promise<Stage> {
-  const server = await startModelServer(script(tool));
-  const place = createPlace(server.url);
-  place.plugins({ 'a-good.ts': good('a-good'), 'm-broken.ts': code, 'z-good.ts': good('z-good') });
-  return {
-    place,
-    server,
-    async [Symbol.asyncDispose]() {
-      await server.close();
-      place.remove();
-    },
-  };
+async function stage({ code, tool }: Pick<BrokenPlugin, 'code' | 'tool'>): Promise<Stage> {
+  const opened = await openStage(script(tool));
+  opened.place.plugins({ 'a-good.ts': good('a-good'), 'm-broken.ts': code, 'z-good.ts': good('z-good') });
+  return opened;
 }
 
 const linesWith = (done: Finished, text: string): string[] => done.stderr.split('\n').filter((line) => line.includes(text));
@@ -60,7 +48,7 @@ function conversation(server: ModelServer): string {
   return messages.map(({ content }) => (typeof content === 'string' ? content : Array.isArray(content) ? content.map((part) => (part as { text?: string }).text ?? '').join('\n') : '')).join('\n');
 }
 
-function expectGoodRun(done: Finished, server: ModelServer, { tool }: BrokenPlugin): void {
+function expectGoodRun(done: Finished, server: ModelServer, tool?: string): void {
   expect(done, done.stderr).toMatchObject({ code: 0, signal: null, stdout: 'all done\n' });
   const calls = tool ? 3 : 2;
   expect(conversation(server)).toContain('a-good answers; its hook saw 1 calls');
@@ -71,10 +59,10 @@ describe.concurrent('one broken plugin between two good ones', () => {
   test.each(brokenPlugins)('$title', async (broken) => {
     await using on = await stage(broken);
     const { place, server } = on;
-    const { cause, where, waits = 0 } = broken;
+    const { cause, where, tool, waits = 0 } = broken;
 
     const first = await place.agent(['run', 'go']);
-    expectGoodRun(first, server, broken);
+    expectGoodRun(first, server, tool);
     expect(first.ms).toBeLessThan(waits + busyMs);
     const told = linesWith(first, 'm-broken');
     expect(told, first.stderr).toHaveLength(1);
@@ -91,7 +79,7 @@ describe.concurrent('one broken plugin between two good ones', () => {
     for (const id of ['a-good', 'z-good']) expect(plugins.find((plugin) => plugin.id === id)).toMatchObject({ state: 'activated', reason: null });
 
     const second = await place.agent(['run', 'go again']);
-    expectGoodRun(second, server, broken);
+    expectGoodRun(second, server, tool);
     expect(linesWith(second, 'm-broken').join('\n')).toContain(cause);
     // What was waited for once is known: the second start pays none of it again.
     if (waits) expect(second.ms).toBeLessThan(first.ms - waits / 2);
@@ -100,21 +88,16 @@ describe.concurrent('one broken plugin between two good ones', () => {
 });
 
 describe.concurrent('what follows', () => {
-  const alwaysThrows: BrokenPlugin = {
-    title: 'throws at every call',
-    code: "import { definePlugin } from 'newt-agent';\nexport default definePlugin({ id: 'm-broken' }, () => ({ hooks: { 'turn.start': () => { throw new Error('always'); } } }));\n",
-    cause: 'always',
-    then: 'degraded',
-  };
   const stateOf = async (place: Place): Promise<unknown> => {
     const { stdout } = await place.agent(['plugin', 'list', '--json']);
     return (JSON.parse(stdout) as { id: string; state: string }[]).find(({ id }) => id === 'm-broken')?.state;
   };
 
   test('a hook that fails the same way three times is off, which is told once more', async () => {
-    await using on = await stage(alwaysThrows);
+    const code = "import { definePlugin } from 'newt-agent';\nexport default definePlugin({ id: 'm-broken' }, () => ({ hooks: { 'turn.start': () => { throw new Error('always'); } } }));\n";
+    await using on = await stage({ code });
     const first = await on.place.agent(['run', 'go']);
-    expectGoodRun(first, on.server, alwaysThrows);
+    expectGoodRun(first, on.server);
     const [told, off, ...more] = linesWith(first, 'm-broken');
     expect(told).toContain('the run went on without it');
     expect(off).toContain('this part is off, the rest of the plugin works');
@@ -124,8 +107,7 @@ describe.concurrent('what follows', () => {
   });
 
   test('a mended plugin is tried again by itself', async () => {
-    const broken: BrokenPlugin = { title: '', code: "throw new Error('not yet');\n", cause: 'not yet', then: 'quarantined' };
-    await using on = await stage(broken);
+    await using on = await stage({ code: "throw new Error('not yet');\n" });
     await on.place.agent(['run', 'go']);
     expect(await stateOf(on.place)).toBe('quarantined');
     on.place.plugins({ 'm-broken.ts': good('m-broken') });
@@ -134,7 +116,7 @@ describe.concurrent('what follows', () => {
 
   test('a plugin that failed for a reason outside of it comes back with a release', async () => {
     const code = "import { existsSync } from 'node:fs';\nimport { definePlugin } from 'newt-agent';\nif (!existsSync('ready')) throw new Error('not ready');\nexport default definePlugin({ id: 'm-broken' }, () => ({}));\n";
-    await using on = await stage({ title: '', code, cause: 'not ready', then: 'quarantined' });
+    await using on = await stage({ code });
     await on.place.agent(['run', 'go']);
     const tooEarly = await on.place.agent(['plugin', 'release', 'm-broken']);
     expect(tooEarly.code).toBe(1);

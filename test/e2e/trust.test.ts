@@ -244,7 +244,7 @@ describe('precedence of the tiers', () => {
       'mine/index.ts': leave('mine') + plugin('mine', gate).replace('tool, z', 'allow'),
     });
     expect(await list('files', 'permissions')).toMatchObject([
-      { id: 'files', tier: 'global', state: 'refused', reason: expect.stringMatching(/shadowed by the builtin plugin/) as string },
+      { id: 'files', tier: 'global', state: 'refused', reason: expect.stringMatching(/shadowed by the built-in plugin/) as string },
       { id: 'files', tier: 'builtin' },
       { id: 'permissions', tier: 'builtin', state: 'resolved' },
     ]);

@@ -1,6 +1,6 @@
 /** The built `agent` command as a process of its own, in a home and a workspace of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -67,8 +67,10 @@ export function createPlace(model?: string): Place {
     },
     events: () => {
       const folder = join(home, 'state', 'sessions');
-      const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.jsonl')).sort();
-      return readEventLog(join(folder, files.at(-1) ?? '')).events;
+      const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.jsonl')).map((name) => join(folder, name));
+      // By time: two runs within a second have names in no order.
+      const [last = ''] = files.sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
+      return readEventLog(last).events;
     },
     remove: () => rmSync(root, { recursive: true, force: true }),
   };

@@ -16,7 +16,7 @@ const data = {
   reasoning: z.object({ text }),
   'tool.call': z.object({ call: id, name: text, input: z.json() }),
   'tool.ask': z.object({ call: id, question: text, reason: text, rule: text.optional(), preview: text.optional() }),
-  'tool.answer': z.object({ call: id, allowed: z.boolean(), by: z.enum(['person', 'nobody']) }),
+  'tool.answer': z.object({ call: id, allowed: z.boolean(), by: z.enum(['person', 'nobody', 'cancel']) }),
   'tool.output': z.object({ call: id, text }),
   'tool.result': z.object({ call: id, name: text, text, isError: z.boolean(), ms: z.number(), spilled: text.optional(), data: z.json().optional() }),
   round: z.object({ round: z.number() }),

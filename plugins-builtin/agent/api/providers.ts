@@ -1,6 +1,6 @@
 /** Providers: where models come from. */
 import type { LanguageModelV4 } from '@ai-sdk/provider';
-import { defineService, definePoint } from '../../../kernel/index.ts';
+import { definePoint, defineService, OperationalError } from '../../../kernel/index.ts';
 
 export type { LanguageModelV4 };
 
@@ -51,6 +51,10 @@ export function isProviderError(error: unknown): boolean {
 const firstPartDeadline = 300_000;
 const betweenPartsDeadline = 120_000;
 
+function stalled(ms: number): OperationalError {
+  return new OperationalError(`the model sent nothing for ${ms / 1_000} s`, { kind: 'stalled', retryable: true, hint: 'check the server, or try again' });
+}
+
 export const providersPoint = definePoint('providers', {
   check: (item) => (typeof item.label === 'string' ? undefined : 'needs a label'),
   members: {
@@ -60,8 +64,8 @@ export const providersPoint = definePoint('providers', {
       check: (value) => typeof value === 'object' && value !== null && 'doStream' in value,
       operational: isProviderError,
       methods: {
-        doStream: { kind: 'stream', first: firstPartDeadline, deadline: betweenPartsDeadline, operational: isProviderError },
-        doGenerate: { kind: 'call', deadline: firstPartDeadline, operational: isProviderError },
+        doStream: { kind: 'stream', first: firstPartDeadline, deadline: betweenPartsDeadline, operational: isProviderError, late: stalled },
+        doGenerate: { kind: 'call', deadline: firstPartDeadline, operational: isProviderError, late: stalled },
       },
     },
   },
