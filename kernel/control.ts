@@ -7,6 +7,7 @@ import type { HomePaths } from './paths.ts';
 import type { Disposable } from './scope.ts';
 import { defineService } from './service.ts';
 import type { Tier } from './tier.ts';
+import type { Trace } from './trace.ts';
 import type { Trust } from './trust.ts';
 
 export interface PluginInfo {
@@ -47,6 +48,8 @@ export interface KernelControl {
   release(id: string): Promise<PluginInfo>;
   /** Gives one quarantined plugin or slot whose time has come another try. Not before the first real work is on its way. */
   probe(): Promise<void>;
+  /** Notes every tap that runs from now on, until the trace is disposed. */
+  trace(): Trace & Disposable;
   /** Runs `ask` with every deadline of the calls it is inside of stopped: a person may take their time. */
   pausing<T>(ask: () => Promise<T>): Promise<T>;
 }

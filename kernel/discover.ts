@@ -72,8 +72,8 @@ function checked(candidate: Candidate, confine: string | undefined): Candidate {
 }
 
 /** A built-in: its facts are in the bundle, its code is loaded when needed. */
-export function builtin(manifest: Manifest, load: NonNullable<Candidate['load']>): Candidate {
-  return { tier: 'builtin', path: 'built in', entry: '', manifest, bare: false, load };
+export function builtin(manifest: Manifest, load: NonNullable<Candidate['load']>, defines?: Candidate['defines']): Candidate {
+  return { tier: 'builtin', path: 'built in', entry: '', manifest, bare: false, load, ...(defines && { defines }) };
 }
 
 export function problemOf(error: unknown): { reason: string; hint: string } {

@@ -11,15 +11,19 @@ import type { HookSpec, Order } from './hook-spec.ts';
 import { freezeJson } from './json.ts';
 import { type Ordered, type OrderFault, sortTaps } from './order.ts';
 import type { Slot } from './slot.ts';
+import type { Trace } from './trace.ts';
 
 export interface TapEntry extends Ordered {
   readonly slot: Slot;
 }
 
-interface SyncForm {
+interface Interceptable {
+  intercept(interceptor: { tap(tap: { readonly name: string }): void }): void;
+}
+interface SyncForm extends Interceptable {
   call(payload: unknown, run: HookRun): unknown;
 }
-interface AsyncForm {
+interface AsyncForm extends Interceptable {
   promise(payload: unknown, run: HookRun): Promise<unknown>;
 }
 
@@ -31,6 +35,7 @@ export class HookPoint {
   readonly #host: GuardHost;
   readonly #absent: AbsentGuards;
   #taps: readonly TapEntry[] = [];
+  #trace: Trace | undefined;
   #isTapped = false;
   /** Answers a call that nobody taps; undefined where that is the payload itself. */
   readonly #empty: (() => unknown) | undefined;
@@ -68,6 +73,12 @@ export class HookPoint {
     };
     this.#rebuild([...this.#taps, entry]);
     return () => this.#rebuild(this.#taps.filter((other) => other !== entry));
+  }
+
+  /** Notes every tap that runs in `trace`; undefined stops it. */
+  traceInto(trace: Trace | undefined): void {
+    this.#trace = trace;
+    this.#rebuild(this.#taps);
   }
 
   /**
@@ -110,13 +121,21 @@ export class HookPoint {
     if (!this.#isTapped) return;
     if (this.spec.mode === 'sync') {
       const form = syncHook(this.spec.kind);
-      for (const { slot } of this.#order.sorted) form.tap(slot.key, guardSync(this.#host, slot, this.spec));
+      this.#watch(form);
+      for (const { slot } of this.#order.sorted) form.tap(slot.owner.id, guardSync(this.#host, slot, this.spec));
       this.#sync = form;
     } else {
       const form = asyncHook(this.spec.kind);
-      for (const { slot } of this.#order.sorted) form.tapAsync(slot.key, guardAsync(this.#host, slot, this.spec));
+      this.#watch(form);
+      for (const { slot } of this.#order.sorted) form.tapAsync(slot.owner.id, guardAsync(this.#host, slot, this.spec));
       this.#async = form;
     }
+  }
+
+  // An interceptor costs a recompilation and a call per tap: there is one only while somebody traces.
+  #watch(form: Interceptable): void {
+    const trace = this.#trace;
+    if (trace) form.intercept({ tap: ({ name }) => trace.add(this.spec.name, name) });
   }
 }
 

@@ -48,7 +48,8 @@ type Returned<H> = H extends Hook<infer Kind, infer Payload, infer Result, infer
       ? Settled<Mode, Result | undefined>
       : Kind extends 'gate'
         ? Settled<Mode, Decision | undefined | void>
-        : Settled<Mode, void>
+        : // `void` alone would let a promise pass.
+          Settled<Mode, void | undefined>
   : never;
 
 /** The function a plugin writes for hook `H`. */

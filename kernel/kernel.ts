@@ -22,6 +22,7 @@ import { Registry } from './registry.ts';
 import { engineProblem, resolvePlugins } from './resolve.ts';
 import type { Disposable } from './scope.ts';
 import { remedy, Supervisor } from './supervisor.ts';
+import { Trace } from './trace.ts';
 
 export interface KernelOptions {
   readonly version: string;
@@ -69,6 +70,8 @@ export class Kernel implements KernelControl, Disposable {
   readonly #faults: Fault[] = [];
   readonly #told = new Set<string>();
   readonly #ending = new Set<Promise<void>>();
+  /** Plugins that start because what they require has come. */
+  readonly #late = new Set<Promise<void>>();
   #containment: Containment | undefined;
   #probing = false;
 
@@ -122,6 +125,11 @@ export class Kernel implements KernelControl, Disposable {
         known: (error) => this.#supervisor.known(error),
       });
     }
+    // What the agent's own plugins define is settled before anybody else runs: the first definition holds.
+    for (const { defines } of options.candidates) {
+      for (const spec of defines?.hooks ?? []) this.#registry.defineHook(spec);
+      for (const spec of defines?.points ?? []) this.#registry.definePoint(spec);
+    }
     for (const candidate of options.candidates) this.#records.push(this.#record(candidate));
     resolvePlugins(this.#records, {
       version: options.version,
@@ -131,6 +139,7 @@ export class Kernel implements KernelControl, Disposable {
     });
     for (const record of this.#records) if (record.state === 'resolved') this.#recall(record);
     await this.fire('onStartup');
+    while (this.#late.size > 0) await Promise.all(this.#late);
     for (const { record, error } of this.#registry.unknown()) this.#supervisor.fault(record, 'setup', 'contract', error);
     this.#reportOrder();
   }
@@ -202,6 +211,12 @@ export class Kernel implements KernelControl, Disposable {
     return this.#registry.hooks().map(({ spec }) => ({ name: spec.name, kind: spec.kind }));
   }
 
+  trace(): Trace & Disposable {
+    const trace = new Trace();
+    this.#registry.traceInto(trace);
+    return Object.assign(trace, { dispose: () => this.#registry.traceInto(undefined) });
+  }
+
   async release(id: string): Promise<PluginInfo> {
     const record = this.#find(id);
     this.#supervisor.pardon(record);
@@ -254,7 +269,7 @@ export class Kernel implements KernelControl, Disposable {
       if (record.running) transition(record, 'disposed');
     }
     for (const record of this.#records) transition(record, 'disposed');
-    await Promise.all(this.#ending);
+    await Promise.all([...this.#ending, ...this.#late]);
     this.#sweeper.stop();
     this.#containment?.dispose();
   }
@@ -382,7 +397,7 @@ export class Kernel implements KernelControl, Disposable {
       const unmet = record.manifest.requires.services?.some((key) => !this.#registry.provides(key));
       if (unmet === undefined) continue;
       if (unmet && record.running) this.#track(this.#fallBack(record));
-      else if (!unmet && isWaiting(record)) this.#track(this.#startAll([record]));
+      else if (!unmet && isWaiting(record)) this.#startLate([record]);
     }
   }
 
@@ -397,7 +412,7 @@ export class Kernel implements KernelControl, Disposable {
   /** Starts those that fell back, or never came up, because this one was not there. */
   #wakeDependents(record: PluginRecord): void {
     const waiting = this.#dependents(record).filter(isWaiting);
-    if (waiting.length > 0) this.#track(this.#startAll(waiting));
+    if (waiting.length > 0) this.#startLate(waiting);
   }
 
   async #takeDown(record: PluginRecord): Promise<void> {
@@ -470,9 +485,13 @@ export class Kernel implements KernelControl, Disposable {
     return record;
   }
 
-  #track(work: Promise<void>): void {
-    const done = work.finally(() => this.#ending.delete(done));
-    this.#ending.add(done);
+  #startLate(records: readonly PluginRecord[]): void {
+    this.#track(this.#startAll(records), this.#late);
+  }
+
+  #track(work: Promise<void>, among: Set<Promise<void>> = this.#ending): void {
+    const done = work.finally(() => among.delete(done));
+    among.add(done);
   }
 }
 

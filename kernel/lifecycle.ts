@@ -1,7 +1,7 @@
 /** The life cycle of a plugin: its record, and the one function that changes its state. */
 import { KernelError } from './errors.ts';
 import type { Logger } from './log.ts';
-import type { PluginDefinition, Requirements } from './plugin.ts';
+import type { PluginDefinition, PluginStatic, Requirements } from './plugin.ts';
 import type { Scope } from './scope.ts';
 import type { Slot, SlotOwner } from './slot.ts';
 import type { Tier } from './tier.ts';
@@ -41,6 +41,8 @@ export interface Candidate {
   readonly bare: boolean;
   /** Built-ins bring their own way to load. */
   readonly load?: () => Promise<{ readonly default: PluginDefinition }>;
+  /** What a built-in defines, known before it is loaded. */
+  readonly defines?: PluginStatic['defines'];
   /** Found to be unusable before any code ran. */
   readonly problem?: { readonly reason: string; readonly hint: string };
 }

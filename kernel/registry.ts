@@ -11,6 +11,7 @@ import { nearest } from './near.ts';
 import type { Item } from './plugin.ts';
 import { Slot, type SlotFunction } from './slot.ts';
 import type { Supervisor } from './supervisor.ts';
+import type { Trace } from './trace.ts';
 
 /** A registration for a hook or a contribution point that nobody defined yet: plugins start side by side. */
 interface Waiting {
@@ -35,6 +36,7 @@ export class Registry {
   readonly #points = new Map<string, ContributionTable>();
   readonly #services = new Map<string, { record: PluginRecord | undefined; service: unknown }[]>();
   #waiting: Waiting[] = [];
+  #trace: Trace | undefined;
 
   constructor(host: RegistryHost) {
     this.#host = host;
@@ -47,6 +49,7 @@ export class Registry {
       throw new KernelError('CONTRACT', { what: `hook ${spec.name} is a synchronous ${spec.kind}`, hint: `a ${spec.kind} is always asynchronous` });
     }
     const point = new HookPoint(spec, this.#host, this.#host.absentGuards);
+    if (this.#trace) point.traceInto(this.#trace);
     this.#hooks.set(spec.name, point);
     this.#attach('hook', spec.name);
   }
@@ -149,6 +152,11 @@ export class Registry {
     const point = this.#hooks.get(hook);
     if (!point) throw new KernelError('UNKNOWN_HOOK', { hook, near: this.#near(hook, this.#hooks) });
     return point;
+  }
+
+  traceInto(trace: Trace | undefined): void {
+    this.#trace = trace;
+    for (const point of this.#hooks.values()) point.traceInto(trace);
   }
 
   hooks(): readonly HookPoint[] {

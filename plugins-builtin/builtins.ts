@@ -29,7 +29,7 @@ const builtins: readonly (readonly [PluginStatic, Load])[] = [
 ];
 
 export function builtinCandidates(version: string): Candidate[] {
-  return builtins.map(([facts, load]) => builtin({ ...complete(facts, facts.id ?? ''), version }, load));
+  return builtins.map(([facts, load]) => builtin({ ...complete(facts, facts.id ?? ''), version }, load, facts.defines));
 }
 
 /** The parts of the configuration that built-in plugins own, by top-level key. */

@@ -19,12 +19,13 @@ beforeEach(() => {
   writeFileSync(join(folder, 'site', 'todo.md'), '# To do\n\nA draft, not to be shown.\n');
 });
 
-/** An installed plugin, in a file that stands for its source. */
+/** An installed plugin, in a folder that stands for its source. */
 function installed(definition: PluginDefinition): Candidate {
   const id = definition.static.id ?? '';
-  const entry = join(folder, `${id}.js`);
-  writeFileSync(entry, id);
-  return { ...builtin(complete(definition.static, id), async () => ({ default: definition })), tier: 'npm', path: entry, entry };
+  const path = join(folder, 'installed', id);
+  mkdirSync(path, { recursive: true });
+  writeFileSync(join(path, 'index.js'), id);
+  return { ...builtin(complete(definition.static, id), async () => ({ default: definition })), tier: 'npm', path, entry: join(path, 'index.js') };
 }
 
 const run = (...used: readonly PluginDefinition[]): Promise<Built> => build(join(folder, 'site'), join(folder, 'out'), homePaths({ AGENT_HOME: join(folder, 'home') }), used.map(installed));

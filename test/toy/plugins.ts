@@ -49,6 +49,6 @@ export const broken = definePlugin({ id: 'broken' }, () => ({
   hooks: { 'page.transform': { stage: 'pre', run: (page) => ({ ...page, blocks: (page as unknown as { missing: { blocks: Block[] } }).missing.blocks }) } },
   formats: {
     txt: { extension: 'txt', render: () => { throw new Error('no ink'); } },
-    pdf: { extension: 'pdf', render: async () => new Promise<string>(() => undefined) as never },
+    pdf: { extension: 'pdf', render: (() => new Promise(() => undefined)) as never },
   },
 }));
