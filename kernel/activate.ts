@@ -114,7 +114,7 @@ function checkedConfig(record: PluginRecord, definition: PluginDefinition, host:
 function checkedReturn(returned: Contributions): Contributions {
   const found = Array.isArray(returned) ? 'an array' : typeof returned === 'object' ? undefined : `a ${typeof returned}`;
   if (found === undefined) return returned;
-  throw new ActivationFailure('setup', new KernelError('CONTRACT', { what: `setup returned ${found}`, hint: 'return contributions by point, such as { tools: { … }, hooks: { … } }' }));
+  throw new ActivationFailure('setup', new KernelError('CONTRACT', { what: `setup returned ${found}`, hint: 'return contributions by point, and hooks: { formats: { … }, hooks: { … } }' }));
 }
 
 /** The registering half of `p`. Before the commit everything is only noted. */
@@ -156,7 +156,10 @@ function createRegistrar(record: PluginRecord, scope: Scope, host: ActivationHos
   const commit = (returned: Contributions): void => {
     const { hooks = {}, ...points } = checkedReturn(returned);
     for (const [point, items] of Object.entries(points as Record<string, unknown>)) {
-      for (const [name, item] of Object.entries((items ?? {}) as object)) contribute(point, name, item);
+      const named = Object.entries((items ?? {}) as object);
+      // A point without items may still be a misspelt one.
+      if (named.length === 0) register(() => registry.mention(record, point));
+      for (const [name, item] of named) contribute(point, name, item);
     }
     for (const [hook, given] of Object.entries(hooks)) tap(hook, given as Tap<unknown>);
     const entries = noted ?? [];

@@ -45,7 +45,8 @@ export function createContext(record: PluginRecord, config: unknown, registrar: 
         return await fetch(url, init);
       } catch (error) {
         if (init?.signal?.aborted) throw error;
-        throw new OperationalError(`could not reach ${String(url)}: ${(error as Error).message}`, {}, { cause: error });
+        const { code, message } = ((error as Error).cause ?? error) as { code?: string; message?: string };
+        throw new OperationalError(`could not reach ${String(url)}: ${message || code || 'no answer'}`, { code }, { cause: error });
       }
     },
     fs: createFiles((used) => need('fs:write', used)),

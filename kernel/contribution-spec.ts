@@ -28,8 +28,10 @@ export interface MemberSpec<Item = never> {
   readonly operational?: (error: unknown) => boolean;
   /** Makes the error of a passed deadline where that is news of the world: a server that stopped sending. */
   readonly late?: (ms: number) => Error;
-  /** Methods of the returned object that enter the same slot (a provider's model). */
+  /** Methods of the returned object that enter the same slot. */
   readonly methods?: Readonly<Record<string, MemberSpec>>;
+  /** Makes the function from the item where it is not the member itself: what a schema does is a plugin's code too. */
+  readonly of?: (item: Item) => (input: never) => unknown;
   /** Whether an item may leave the member out. */
   readonly optional?: boolean;
 }

@@ -69,7 +69,7 @@ export class ContributionTable {
     const slots: Slot[] = [];
     const members: Record<string, unknown> = {};
     for (const [member, memberSpec] of Object.entries(spec.members) as [string, MemberSpec<unknown>][]) {
-      const fn: unknown = Reflect.get(item, member);
+      const fn: unknown = memberSpec.of ? memberSpec.of(item) : Reflect.get(item, member);
       if (fn === undefined && memberSpec.optional) continue;
       if (typeof fn !== 'function') throw malformed(`${where}.${member} is ${fn === undefined ? 'missing' : typeof fn}, not a function`, `see the type of ${spec.name}`);
       const limit = typeof memberSpec.deadline === 'function' ? memberSpec.deadline(item) : (memberSpec.deadline ?? Number.MAX_SAFE_INTEGER);

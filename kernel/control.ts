@@ -8,7 +8,7 @@ import type { Disposable } from './scope.ts';
 import { defineService } from './service.ts';
 import type { Tier } from './tier.ts';
 import type { Trace } from './trace.ts';
-import type { Trust } from './trust.ts';
+import type { Trust } from './trust/trust.ts';
 
 export interface PluginInfo {
   readonly id: string;
@@ -16,7 +16,7 @@ export interface PluginInfo {
   readonly tier: Tier;
   readonly state: PluginState;
   readonly path: string;
-  /** `tools/git_status`, `hook prompt.build`, … */
+  /** `formats/html`, `hook page.transform`, … */
   readonly contributes: readonly string[];
   /** Why it is degraded, quarantined or refused. */
   readonly reason: string | undefined;

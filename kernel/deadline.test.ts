@@ -66,6 +66,17 @@ test('a clock that stood still makes no deadline early', () => {
   expect(expired).toEqual(['one']);
 });
 
+test('time in which the event loop stood still counts for nobody', () => {
+  const expired: string[] = [];
+  sweeper.watch(100, () => expired.push('one'));
+  pass(75); // seen by the first sweep 25 ms in: 50 are used
+  now += 60_000;
+  sweeper.sweep(); // one tick of it is counted: 75 are used
+  expect(expired).toEqual([]);
+  pass(25);
+  expect(expired).toEqual(['one']);
+});
+
 test('what is cleared does not expire, and clearing again changes nothing', () => {
   const expired: string[] = [];
   const [first, second, third] = ['first', 'second', 'third'].map((name) => sweeper.watch(50, () => expired.push(name))) as [Deadline, Deadline, Deadline];

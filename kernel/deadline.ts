@@ -1,13 +1,16 @@
 /**
  * Deadlines: one coarse clock and one sweeper for all of them, because a timer per call costs about a
- * microsecond. A deadline is met to within two ticks, and never early.
+ * microsecond. A deadline is met to within two ticks, and never early. While the event loop stands still
+ * nothing can settle: that time counts for nobody, or one plugin's long computation would blame the others.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { setInterval } from './own-timers.ts';
+import { setInterval } from './heal/own-timers.ts';
 
 const tickMs = 25;
 /** Ticks without any deadline after which the clock stops. */
 const idleTicks = 40;
+/** Milliseconds between two sweeps from which on the event loop counts as having stood still. */
+const stallMs = 100;
 
 // What expires goes on to other plugins' code, which must not pass for that of whoever started the clock.
 const outside = AsyncLocalStorage.snapshot();
@@ -34,6 +37,7 @@ export class Sweeper {
   #head: Deadline | undefined;
   #timer: NodeJS.Timeout | undefined;
   #idle = 0;
+  #swept = 0;
   readonly #clock: () => number;
 
   /** @param clock milliseconds, monotonic */
@@ -74,6 +78,9 @@ export class Sweeper {
   /** Expires what is due. Called by the clock; a test with its own clock calls it itself. */
   sweep(): void {
     const now = this.#clock();
+    const gap = now - this.#swept;
+    this.#swept = now;
+    if (gap > stallMs) for (let late = this.#head; late; late = late.next) if (late.start !== undefined) late.start += gap - tickMs;
     let node = this.#head;
     while (node) {
       const next: Deadline | undefined = node.next;
@@ -94,6 +101,7 @@ export class Sweeper {
 
   #run(): void {
     this.#idle = 0;
+    this.#swept = this.#clock();
     this.#timer = outside(setInterval, () => this.sweep(), tickMs);
     this.#timer.unref();
   }

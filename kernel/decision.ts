@@ -3,7 +3,7 @@ export type Verdict = 'allow' | 'ask' | 'deny';
 
 export interface Decision {
   readonly verdict: Verdict;
-  /** One sentence for the person and the model: why. */
+  /** One sentence for whoever asked: why. */
   readonly reason?: string;
   /** The rule that would change the answer, in the form the configuration takes. */
   readonly rule?: string;

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, extname, join, resolve, sep } from 'node:path';
 import { isKernelError, KernelError } from './errors.ts';
 import { describeError } from './fault.ts';
-import { escapes } from './imports.ts';
+import { escapes } from './trust/imports.ts';
 import type { Candidate, Manifest } from './lifecycle.ts';
 import { complete, idPattern, readManifest, statedGates } from './manifest.ts';
 import type { Tier } from './tier.ts';

@@ -24,12 +24,12 @@ const table = {
   NOT_JSON: ['{path} is {found}, not a JSON value', 'pass plain objects, arrays, strings, finite numbers, booleans or null'],
   NO_SERVICE: ['the service {service} is not provided', 'enable a plugin that provides it'],
   REQUIRES: ['needs {what}', '{hint}'],
-  SECOND_WRITER: ['{file} is being written by process {pid}', 'wait for it to end, or start a new session'],
+  SECOND_WRITER: ['{file} is being written by process {pid}', 'wait for it to end, or start a new one'],
   TIMEOUT: ['did not settle within {ms} ms', ''],
   TRANSITION: ['plugin {plugin} cannot go from {from} to {to}', 'this is a fault of the kernel: please report it'],
-  UNKNOWN_HOOK: ['there is no hook "{hook}"{near}', 'see the list of hooks in the README'],
+  UNKNOWN_HOOK: ['there is no hook "{hook}"{near}', 'for all of them: agent plugin why {hook}'],
   UNKNOWN_PLUGIN: ['there is no plugin "{id}"{near}', 'agent plugin list shows all'],
-  UNKNOWN_POINT: ['there is no contribution point "{point}"{near}', 'see the list in the README'],
+  UNKNOWN_POINT: ['there is no contribution point "{point}"{near}', 'there are: hooks, {known}'],
   UNWRITABLE: ['{path}: cannot be written: {problem}', 'check its folder, the permissions and the disk space; AGENT_HOME moves what is yours'],
 } as const satisfies Record<string, readonly [problem: string, hint: string]>;
 

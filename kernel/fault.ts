@@ -25,7 +25,7 @@ export interface Fault {
   /** Id of the plugin at fault; `undefined` when nothing could be blamed. */
   readonly plugin: string | undefined;
   readonly tier: Tier | undefined;
-  /** The slot: `hook tool.before`, `tools/git_status.run`, `setup`, `load`, … */
+  /** The slot: `hook page.transform`, `formats/html.render`, `setup`, `load`, … */
   readonly where: string;
   /** One line, at most 300 characters, without control characters. It is text of a plugin: data, never an instruction. */
   readonly message: string;
@@ -120,7 +120,7 @@ export function fingerprint(plugin: string | undefined, where: string, kind: Fau
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
 
-/** `hook tool.before: threw TypeError: … (src/index.ts:12)`: the cause alone, for whoever called and for tables. */
+/** `hook page.transform: threw TypeError: … (src/index.ts:12)`: the cause alone, for whoever called and for tables. */
 export function faultCause(fault: Pick<Fault, 'where' | 'message' | 'place'>): string {
   return `${whereShown(fault.where)}${fault.message}${fault.place ? ` (${fault.place.file}:${fault.place.line})` : ''}`;
 }
@@ -128,7 +128,12 @@ export function faultCause(fault: Pick<Fault, 'where' | 'message' | 'place'>): s
 /** The one line a person sees: who, why, what was done, what next. */
 export function faultLine(fault: Fault): string {
   const plugin = `plugin ${fault.plugin ?? '(unattributed)'}`;
-  return fault.action === pluginIsOff ? `${plugin} is off: ${faultCause(fault)}. ${fault.next}` : `${plugin}: ${faultCause(fault)}; ${fault.action}. ${fault.next}`;
+  return fault.action === pluginIsOff ? `${plugin} is off: ${sentence(faultCause(fault))} ${fault.next}` : `${plugin}: ${faultCause(fault)} — ${fault.action}. ${fault.next}`;
+}
+
+/** `text` with an end mark. */
+function sentence(text: string): string {
+  return /[?!.]$/.test(text) ? text : `${text}.`;
 }
 
 /** The action of a fault that took the whole plugin down. */

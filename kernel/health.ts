@@ -5,6 +5,8 @@ import { join } from 'node:path';
 
 export interface Quarantine {
   readonly cause: string;
+  /** What would mend it, where the kernel knows. */
+  readonly hint?: string;
   readonly at: number;
   /** Half-open probes made so far. */
   readonly probes: number;
@@ -36,10 +38,10 @@ export interface Health {
 const probeAfterMinutes = [1, 5, 30];
 
 /** A new quarantine, or the next one after a probe that failed. */
-export function quarantineFor(cause: string, now: number, previous?: Quarantine): Quarantine {
+export function quarantineFor({ cause, hint }: Pick<Quarantine, 'cause' | 'hint'>, now: number, previous?: Quarantine): Quarantine {
   const probes = previous ? previous.probes + 1 : 0;
   const minutes = probeAfterMinutes[probes];
-  return { cause, at: now, probes, nextProbe: minutes === undefined ? undefined : now + minutes * 60_000 };
+  return { cause, ...(hint && { hint }), at: now, probes, nextProbe: minutes === undefined ? undefined : now + minutes * 60_000 };
 }
 
 /** One small file per plugin and content, replaced whole: two agents may write at once, and the later one wins. */

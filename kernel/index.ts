@@ -19,7 +19,7 @@ export { allow, ask, type Decision, deny, type Verdict } from './decision.ts';
 export { type ErrorCode, isKernelError, KernelError } from './errors.ts';
 export { describeError, type Fault, faultCause, FaultError, type FaultKind, faultLine, isOperational, oneLine, OperationalError } from './fault.ts';
 export { type InstallRequest, type InstallResult, type Installer, installer } from './installer.ts';
-export type { Frozen, Json } from './json.ts';
+export { type Frozen, freezeJson, type Json } from './json.ts';
 export type { Logger } from './log.ts';
 export { definePlugin, type ExecOptions, type Guarded, type Item, type PluginContext, type PluginDefinition, type PluginStatic } from './plugin.ts';
 export { type Disposable, disposable } from './scope.ts';

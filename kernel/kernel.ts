@@ -1,21 +1,21 @@
 /** The kernel: puts the parts together and runs the life of its plugins. */
 import { join } from 'node:path';
 import type { z } from 'zod';
-import { activate, type ActivationHost, ActivationFailure, Refusal } from './activate.ts';
-import { type Containment, containProcess } from './contain.ts';
+import { Refusal } from './activate.ts';
+import { type Containment, containProcess } from './heal/contain.ts';
 import type { KernelControl, PluginInfo } from './control.ts';
 import { kernelControl } from './control.ts';
 import { Sweeper } from './deadline.ts';
-import { digestPlugin } from './digest.ts';
+import { digestPlugin } from './trust/digest.ts';
 import { KernelError } from './errors.ts';
 import { type Fault, fingerprint } from './fault.ts';
 import { HealthStore } from './health.ts';
 import { type Candidate, type Manifest, PluginRecord, transition } from './lifecycle.ts';
-import { createLoader, pendingPlace } from './load.ts';
+import { Lives } from './lives.ts';
+import { createLoader } from './load.ts';
 import { PluginLog } from './log.ts';
 import { didYouMean } from './near.ts';
 import { explainPlace } from './order.ts';
-import { setTimeout } from './own-timers.ts';
 import { type HomePaths, realPath } from './paths.ts';
 import { type Frame, Provenance } from './provenance.ts';
 import { Registry } from './registry.ts';
@@ -45,8 +45,6 @@ export interface KernelOptions {
   readonly random?: () => number;
 }
 
-/** How long after the last load that ended the others are still waited for, in milliseconds. */
-const straggleMs = 1_500;
 const keptFaults = 256;
 
 export function createKernel(options: KernelOptions): Kernel {
@@ -63,15 +61,11 @@ export class Kernel implements KernelControl, Disposable {
   readonly #sweeper = new Sweeper(() => performance.now());
   readonly #supervisor: Supervisor;
   readonly #registry: Registry;
-  readonly #activation: ActivationHost;
+  readonly #lives: Lives;
   readonly #records: PluginRecord[] = [];
-  readonly #awaited = new Map<string, PluginRecord[]>();
   readonly #listeners = new Set<(fault: Fault) => void>();
   readonly #faults: Fault[] = [];
   readonly #told = new Set<string>();
-  readonly #ending = new Set<Promise<void>>();
-  /** Plugins that start because what they require has come. */
-  readonly #late = new Set<Promise<void>>();
   #containment: Containment | undefined;
   #probing = false;
 
@@ -86,32 +80,40 @@ export class Kernel implements KernelControl, Disposable {
       health: new HealthStore(join(options.paths.state, 'health')),
       now: this.#now,
       report: (fault) => this.#report(fault),
-      takeDown: (record) => this.#track(this.#takeDown(record)),
+      takeDown: (record) => this.#lives.takeDown(record),
     });
     this.#registry = new Registry({
       provenance: this.#provenance,
       sweeper: this.#sweeper,
       supervisor: this.#supervisor,
       absentGuards: (hook) => this.#absentGuards(hook),
-      wake: (event) => this.#wake(event),
-      servicesChanged: () => this.#servicesChanged(),
+      wake: (event) => this.#lives.wake(event),
+      servicesChanged: () => this.#lives.servicesChanged(),
     });
-    this.#activation = {
+    this.#lives = new Lives({
+      records: this.#records,
       registry: this.#registry,
+      supervisor: this.#supervisor,
       provenance: this.#provenance,
-      load: createLoader({ cache: join(options.paths.cache, 'transpiled'), virtualModules: options.virtualModules ?? (async () => ({})) }),
-      admit: (record, manifest) => this.#admit(record, manifest),
-      configOf: (record, schema) => options.configOf?.(record, schema),
-      contextHost: (record) => ({
-        now: this.#now,
-        random: options.random ?? Math.random,
-        env: options.env ?? process.env,
-        stateFile: join(options.paths.state, 'plugins', `${record.id}.json`),
-        stray: (error) => this.#supervisor.fault(record, 'timer', 'stray', error),
-      }),
-      fault: (record, where, error) => void this.#supervisor.fault(record, where, 'dispose', error),
-      fire: (event) => this.fire(event),
-    };
+      replaces: options.replaces ?? {},
+      clear: (record) => this.#containment?.clear(record),
+      activation: {
+        registry: this.#registry,
+        provenance: this.#provenance,
+        load: createLoader({ cache: join(options.paths.cache, 'transpiled'), virtualModules: options.virtualModules ?? (async () => ({})) }),
+        admit: (record, manifest) => this.#admit(record, manifest),
+        configOf: (record, schema) => options.configOf?.(record, schema),
+        contextHost: (record) => ({
+          now: this.#now,
+          random: options.random ?? Math.random,
+          env: options.env ?? process.env,
+          stateFile: join(options.paths.state, 'plugins', `${record.id}.json`),
+          stray: (error) => this.#supervisor.fault(record, 'timer', 'stray', error),
+        }),
+        fault: (record, where, error) => void this.#supervisor.fault(record, where, 'dispose', error),
+        fire: (event) => this.fire(event),
+      },
+    });
     this.#registry.provide(undefined, kernelControl.key, this satisfies KernelControl);
   }
 
@@ -139,14 +141,14 @@ export class Kernel implements KernelControl, Disposable {
     });
     for (const record of this.#records) if (record.state === 'resolved') this.#recall(record);
     await this.fire('onStartup');
-    while (this.#late.size > 0) await Promise.all(this.#late);
+    await this.#lives.settled();
     for (const { record, error } of this.#registry.unknown()) this.#supervisor.fault(record, 'setup', 'contract', error);
     this.#reportOrder();
   }
 
   /** Starts the plugins that wait for an activation event. */
   async fire(event: string): Promise<void> {
-    await this.#wake(event);
+    await this.#lives.wake(event);
   }
 
   call(hook: string, payload: unknown, signal?: AbortSignal): unknown {
@@ -191,7 +193,7 @@ export class Kernel implements KernelControl, Disposable {
     for (const record of this.#records) {
       const quarantine = record.state === 'quarantined' ? this.#supervisor.quarantineOf(record) : undefined;
       if (quarantine && quarantine.at < this.#startedAt) {
-        lines.push(`plugin ${record.id} is off since ${shortTime(quarantine.at)}: ${quarantine.cause}. ${remedy(record.id)}`);
+        lines.push(`plugin ${record.id} is off since ${shortTime(quarantine.at)}: ${quarantine.cause}. ${remedy(record.id, quarantine.hint)}`);
       } else if (record.state === 'refused' && !record.excused) lines.push(`plugin ${record.id} (${record.candidate.path}) was not started: ${record.reason}`);
       for (const slot of record.running ? record.slots : []) {
         const known = slot.closedBy;
@@ -220,11 +222,7 @@ export class Kernel implements KernelControl, Disposable {
   async release(id: string): Promise<PluginInfo> {
     const record = this.#find(id);
     this.#supervisor.pardon(record);
-    if (record.state === 'quarantined') {
-      transition(record, 'resolved');
-      record.activation = undefined;
-      await this.#startAll([record]);
-    }
+    if (record.state === 'quarantined') await this.#lives.restart(record);
     const info = this.plugins().find((plugin) => plugin.id === record.id && plugin.path === record.candidate.path);
     return info as PluginInfo;
   }
@@ -234,10 +232,7 @@ export class Kernel implements KernelControl, Disposable {
     this.#probing = true;
     try {
       const record = this.#supervisor.dueProbe(this.#records);
-      if (!record) return;
-      transition(record, 'resolved', 'on probation');
-      record.activation = undefined;
-      await this.#startAll([record]);
+      if (record) await this.#lives.restart(record, 'on probation');
     } finally {
       this.#probing = false;
     }
@@ -263,13 +258,7 @@ export class Kernel implements KernelControl, Disposable {
   /** Takes all plugins down, last started first, and gives the process back. */
   async dispose(): Promise<void> {
     this.#supervisor.flush();
-    const running = this.#records.filter((record) => record.scope).sort((a, b) => b.rank - a.rank);
-    for (const record of running) {
-      await this.#takeDown(record);
-      if (record.running) transition(record, 'disposed');
-    }
-    for (const record of this.#records) transition(record, 'disposed');
-    await Promise.all([...this.#ending, ...this.#late]);
+    await this.#lives.end();
     this.#sweeper.stop();
     this.#containment?.dispose();
   }
@@ -295,7 +284,7 @@ export class Kernel implements KernelControl, Disposable {
       // The id the person was told it by, which its code would say.
       if (candidate.bare && told !== undefined) record.manifest = { ...record.manifest, id: told };
     }
-    for (const event of record.manifest.activateOn) this.#awaited.set(event, [...(this.#awaited.get(event) ?? []), record]);
+    this.#lives.expect(record);
   }
 
   /** A bare file has told who it is: the checks that had to wait. */
@@ -312,129 +301,6 @@ export class Kernel implements KernelControl, Disposable {
     if (manifest.capabilities.some((capability) => capability.startsWith('gate:'))) {
       throw new Refusal('a bare file cannot guard: a gate must be known before any code runs. To fix it: make it a folder with a package.json');
     }
-  }
-
-  #wake(event: string): Promise<void> | undefined {
-    const waiting = this.#awaited.get(event)?.filter((record) => record.state === 'resolved' && !record.activation);
-    return waiting?.length ? this.#startAll(waiting) : undefined;
-  }
-
-  /** Starts plugins side by side. What still hangs a while after the last one came up is given up. */
-  #startAll(records: readonly PluginRecord[]): Promise<void> {
-    return this.#provenance.leave(
-      () =>
-        new Promise<void>((resolve) => {
-          const pending = new Set(records);
-          let timer: NodeJS.Timeout | undefined;
-          const giveUp = () => {
-            for (const record of pending) {
-              if (record.state === 'resolved') this.#supervisor.fault(record, 'load', 'load', new KernelError('LOAD_TIMEOUT', { ms: straggleMs, place: pendingPlace(record.candidate.entry) }));
-            }
-            resolve();
-          };
-          const wait = () => {
-            clearTimeout(timer);
-            if (pending.size === 0) resolve();
-            else timer = setTimeout(giveUp, straggleMs);
-          };
-          for (const record of records) {
-            void this.#activate(record).then(() => {
-              pending.delete(record);
-              wait();
-            });
-          }
-          wait();
-        }),
-    );
-  }
-
-  /** Never rejects: whatever goes wrong becomes a state with a reason. */
-  #activate(record: PluginRecord): Promise<void> {
-    record.activation ??= this.#run(record);
-    return record.activation;
-  }
-
-  async #run(record: PluginRecord): Promise<void> {
-    if (record.state !== 'resolved') return;
-    const life = ++record.life;
-    const missing = await this.#missingRequirement(record);
-    if (missing !== undefined) {
-      record.reason = `waits for ${missing}`;
-      record.activation = undefined;
-      return;
-    }
-    try {
-      await activate(record, this.#activation, () => record.state === 'resolved' && record.life === life);
-      if (!record.running || record.life !== life) return;
-      this.#supervisor.revived(record);
-      this.#wakeDependents(record);
-    } catch (error) {
-      if ((record.state !== 'resolved' && record.state !== 'activated') || record.life !== life) return;
-      if (error instanceof Refusal) {
-        transition(record, 'refused', error.message);
-        this.#unload(record);
-        return;
-      }
-      const { where, error: cause } = error instanceof ActivationFailure ? error : { where: 'setup' as const, error };
-      this.#supervisor.fault(record, where, where, cause);
-    }
-  }
-
-  async #missingRequirement(record: PluginRecord): Promise<string | undefined> {
-    const { plugins = {}, services = [] } = record.manifest.requires;
-    for (const id of Object.keys(plugins)) {
-      const needed = this.#records.find((other) => this.#answersTo(other, id) && other.state !== 'refused');
-      if (needed) await this.#activate(needed);
-      if (!needed?.running) return `the plugin ${id}`;
-    }
-    const service = services.find((key) => !this.#registry.provides(key));
-    return service === undefined ? undefined : `the service ${service}`;
-  }
-
-  /** A plugin whose service went falls back; one whose service came is started. */
-  #servicesChanged(): void {
-    for (const record of this.#records) {
-      const unmet = record.manifest.requires.services?.some((key) => !this.#registry.provides(key));
-      if (unmet === undefined) continue;
-      if (unmet && record.running) this.#track(this.#fallBack(record));
-      else if (!unmet && isWaiting(record)) this.#startLate([record]);
-    }
-  }
-
-  #answersTo(record: PluginRecord, id: string): boolean {
-    return record.id === id || this.#options.replaces?.[id] === record.id;
-  }
-
-  #dependents(record: PluginRecord): PluginRecord[] {
-    return this.#records.filter((other) => Object.keys(other.manifest.requires.plugins ?? {}).some((id) => this.#answersTo(record, id)));
-  }
-
-  /** Starts those that fell back, or never came up, because this one was not there. */
-  #wakeDependents(record: PluginRecord): void {
-    const waiting = this.#dependents(record).filter(isWaiting);
-    if (waiting.length > 0) this.#startLate(waiting);
-  }
-
-  async #takeDown(record: PluginRecord): Promise<void> {
-    for (const dependent of this.#dependents(record)) if (dependent.running) await this.#fallBack(dependent);
-    await record.scope?.dispose();
-    this.#unload(record);
-  }
-
-  async #fallBack(record: PluginRecord): Promise<void> {
-    transition(record, 'resolved', 'waits for what it requires');
-    await this.#takeDown(record);
-    record.activation = undefined;
-    this.#servicesChanged(); // what it requires may have come back meanwhile
-  }
-
-  /** Forgets what the plugin registered, and ends what it left running. */
-  #unload(record: PluginRecord): void {
-    record.scope = undefined;
-    record.slots = [];
-    record.contributes = [];
-    const left = this.#containment?.clear(record);
-    if (left?.timers || left?.listeners) record.log.warn(`left ${left.timers} timers and ${left.listeners} process listeners behind; they were removed`);
   }
 
   #absentGuards(hook: string): readonly Fault[] {
@@ -484,19 +350,6 @@ export class Kernel implements KernelControl, Disposable {
     if (!record) throw new KernelError('UNKNOWN_PLUGIN', { id, near: didYouMean(id, this.#records.map((one) => one.id)) });
     return record;
   }
-
-  #startLate(records: readonly PluginRecord[]): void {
-    this.#track(this.#startAll(records), this.#late);
-  }
-
-  #track(work: Promise<void>, among: Set<Promise<void>> = this.#ending): void {
-    const done = work.finally(() => among.delete(done));
-    among.add(done);
-  }
-}
-
-function isWaiting(record: PluginRecord): boolean {
-  return record.state === 'resolved' && record.activation === undefined && (record.reason?.startsWith('waits for') ?? false);
 }
 
 function shortTime(at: number): string {

@@ -60,7 +60,7 @@ export class PluginRecord implements SlotOwner {
   digest = '';
   scope: Scope | undefined;
   slots: Slot[] = [];
-  /** `tools/git_status`, `hook prompt.build`, … */
+  /** `formats/html`, `hook page.transform`, … */
   contributes: string[] = [];
   /** Its absence is known and accepted (off, untrusted, shadowed, replaced): then a missing guard does not deny. */
   excused = false;

@@ -56,7 +56,8 @@ export function createLoader(options: LoaderOptions): Loader {
 
 async function createInstance({ cache, virtualModules }: LoaderOptions): Promise<Jiti> {
   const [{ createJiti }, modules] = await Promise.all([import('jiti'), virtualModules()]);
-  return createJiti(import.meta.url, { fsCache: cache, virtualModules: modules, interopDefault: false });
+  // With interop, `import path from 'node:path'` and default imports of CommonJS packages mean what they mean to Node.
+  return createJiti(import.meta.url, { fsCache: cache, virtualModules: modules, interopDefault: true });
 }
 
 function definitionOf(module: unknown, entry: string): PluginDefinition {

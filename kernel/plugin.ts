@@ -114,7 +114,7 @@ export interface PluginStatic<Schema extends z.ZodType = z.ZodType> {
   readonly engine?: string;
   readonly config?: Schema;
   readonly requires?: Requirements;
-  /** `onStartup` (default), `command:NAME`, `tool:NAME`, `hook:NAME`. */
+  /** `onStartup` (default), `hook:NAME`, or an event that another plugin fires. */
   readonly activateOn?: readonly string[];
   /** `exec`, `net`, `fs:write`, `env:NAME`, `gate:HOOK`. A declaration people consent to, not a sandbox. */
   readonly capabilities?: readonly string[];

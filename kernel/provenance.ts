@@ -75,6 +75,15 @@ export class Provenance {
     return this.#ownerInStack(error === undefined ? callerStack() : stackOf(error)) ?? running;
   }
 
+  /** The plugin whose own code called `fn`, as far as the stack tells. */
+  callerOf(fn: (...args: never[]) => unknown): SlotOwner | undefined {
+    if (this.#folders.size === 0) return undefined;
+    const trace = {};
+    Error.captureStackTrace(trace, fn);
+    const { value: caller } = stackPlaces(stackOf(trace)).next();
+    return caller && [...this.#folders].find(({ path }) => within(path, caller.file))?.owner;
+  }
+
   /** First position in `error`'s stack that lies in the owner's folder, relative to it. */
   place(error: unknown, owner: SlotOwner | undefined): SourcePlace | undefined {
     for (const at of stackPlaces(stackOf(error))) {

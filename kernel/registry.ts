@@ -87,6 +87,11 @@ export class Registry {
     });
   }
 
+  /** Checks that there is such a point, without adding to it. */
+  mention(record: PluginRecord, point: string): () => void {
+    return this.#whenDefined({ record, kind: 'point', name: point }, this.#points, () => () => undefined);
+  }
+
   /** Registers now, or when the hook or point is defined. */
   #whenDefined<T>(what: Omit<Waiting, 'attach'>, defined: ReadonlyMap<string, T>, register: (target: T) => () => void): () => void {
     const target = defined.get(what.name);
@@ -175,13 +180,13 @@ export class Registry {
   unknown(): { record: PluginRecord; error: KernelError }[] {
     return this.#waiting.map(({ record, kind, name }) => ({
       record,
-      error: kind === 'hook' ? new KernelError('UNKNOWN_HOOK', { hook: name, near: this.#near(name, this.#hooks) }) : new KernelError('UNKNOWN_POINT', { point: name, near: this.#near(name, this.#points) }),
+      error: kind === 'hook' ? new KernelError('UNKNOWN_HOOK', { hook: name, near: this.#near(name, this.#hooks) }) : new KernelError('UNKNOWN_POINT', { point: name, near: this.#near(name, this.#points), known: [...this.#points.keys()].join(', ') }),
     }));
   }
 
   #table(point: string): ContributionTable {
     const table = this.#points.get(point);
-    if (!table) throw new KernelError('UNKNOWN_POINT', { point, near: this.#near(point, this.#points) });
+    if (!table) throw new KernelError('UNKNOWN_POINT', { point, near: this.#near(point, this.#points), known: [...this.#points.keys()].join(', ') });
     return table;
   }
 

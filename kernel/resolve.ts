@@ -18,8 +18,9 @@ export interface ResolveOptions {
 export function resolvePlugins(records: readonly PluginRecord[], options: ResolveOptions): void {
   const ordered = [...records].sort((a, b) => precedence.indexOf(a.tier) - precedence.indexOf(b.tier));
   const holders = new Map<string, PluginRecord>();
+  const present = new Set(records.filter((record) => !record.candidate.problem && !options.disabled.includes(record.id)).map((record) => record.id));
   for (const record of ordered) {
-    const reason = refusal(record, options, holders);
+    const reason = refusal(record, options, holders, present);
     if (reason !== undefined) {
       transition(record, 'refused', reason);
       continue;
@@ -35,7 +36,7 @@ export function resolvePlugins(records: readonly PluginRecord[], options: Resolv
   for (const record of new Set(holders.values())) record.rank = depth(record, holders, []);
 }
 
-function refusal(record: PluginRecord, options: ResolveOptions, holders: ReadonlyMap<string, PluginRecord>): string | undefined {
+function refusal(record: PluginRecord, options: ResolveOptions, holders: ReadonlyMap<string, PluginRecord>, present: ReadonlySet<string>): string | undefined {
   const { candidate, id, tier } = record;
   if (tier === 'project' && options.untrusted !== undefined) {
     record.excused = true;
@@ -47,7 +48,7 @@ function refusal(record: PluginRecord, options: ResolveOptions, holders: Readonl
   }
   if (candidate.problem) return withHint(candidate.problem.reason, candidate.problem.hint);
   const by = tier === 'builtin' ? options.replaces[id] : undefined;
-  if (by !== undefined) {
+  if (by !== undefined && present.has(by)) {
     record.excused = true;
     return `replaced by ${by} (plugins.replaces)`;
   }

@@ -1,5 +1,5 @@
 /** Scopes: everything a plugin registered, disposed as one, in reverse order. */
-import { setTimeout } from './own-timers.ts';
+import { setTimeout } from './heal/own-timers.ts';
 
 export interface Disposable {
   dispose(): void | Promise<void>;

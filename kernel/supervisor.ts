@@ -87,7 +87,7 @@ export class Supervisor implements SlotObserver {
     if (typeof error === 'object' && error !== null) this.#seen.add(error);
     const place = this.#host.provenance.place(error, record);
     const told = place ? withoutPosition(describeError(error)) : describeError(error);
-    const message = `${verb(kind)}${told.replace(/\.$/, '')}`;
+    const message = `${told.startsWith('threw ') || isKernelError(error) ? '' : verb(kind)}${told.replace(/\.$/, '')}`;
     const base = {
       kind,
       plugin: record?.id,
@@ -101,8 +101,8 @@ export class Supervisor implements SlotObserver {
     if (!record) return this.#tell({ ...base, action: 'the run went on', next: 'No plugin could be blamed; please report it.' });
     // What is already off is only told about: a timer that goes on throwing must not fill the disk.
     const off = record.state === 'quarantined' || record.state === 'refused' || record.state === 'disposed';
-    const verdict = off ? 'plugin' : this.#count(record, where, kind, base, slot);
     const hint = isKernelError(error) ? oneLine(String(error.hint)) : '';
+    const verdict = off ? 'plugin' : this.#count(record, where, kind, { ...base, hint }, slot);
     return this.#tell({ ...base, ...phrase(record, verdict, slot, hint) }, record, slot, verdict);
   }
 
@@ -150,7 +150,7 @@ export class Supervisor implements SlotObserver {
     return this.#health.get(record)?.quarantine;
   }
 
-  /** `tool run: TypeError …` for each slot on record. */
+  /** `hook page.transform TypeError: …` for each slot on record. */
   reasons(record: PluginRecord): string[] {
     return Object.entries(this.#health.get(record)?.slots ?? {}).map(([key, known]) => reasonOf(key, known));
   }
@@ -178,7 +178,7 @@ export class Supervisor implements SlotObserver {
     if (known && record.state === 'activated') transition(record, 'degraded', reasonOf(...known));
   }
 
-  #count(record: PluginRecord, where: string, kind: FaultKind, base: Pick<Fault, 'fingerprint' | 'message' | 'at' | 'place' | 'where'>, slot?: Slot): Verdict {
+  #count(record: PluginRecord, where: string, kind: FaultKind, base: Pick<Fault, 'fingerprint' | 'message' | 'at' | 'place' | 'where'> & { readonly hint: string }, slot?: Slot): Verdict {
     const health = this.#health.get(record) ?? this.recall(record);
     const known = (health.slots[where] ??= { counts: {}, recent: [], clean: 0, cause: '' });
     const cause = faultCause(base);
@@ -191,11 +191,11 @@ export class Supervisor implements SlotObserver {
     const close = fatal.has(kind) || slot?.gate || probeFailed || count >= sameFaultLimit || known.recent.length >= faultLimit;
     let verdict: Verdict = 'counted';
     if (close) {
-      known.quarantine = quarantineFor(known.cause, base.at, known.quarantine ?? known.past);
+      known.quarantine = quarantineFor({ cause: known.cause, hint: base.hint }, base.at, known.quarantine ?? known.past);
       const closed = Object.values(health.slots).filter((one) => one.quarantine).length;
       const whole = record.tier !== 'builtin' && (!slot || closed > 1);
       verdict = whole ? 'plugin' : 'slot';
-      if (whole) health.quarantine = slot ? quarantineFor(cause, base.at, health.quarantine) : { ...known.quarantine, cause };
+      if (whole) health.quarantine = slot ? quarantineFor({ cause, hint: base.hint }, base.at, health.quarantine) : { ...known.quarantine, cause };
     }
     for (const one of slot ? [slot] : record.slots) one.watched = true;
     if (record.id !== health.id) health.told = record.id;
@@ -231,7 +231,7 @@ export class Supervisor implements SlotObserver {
       fingerprint: '',
       at: quarantine.at,
       action: `off since ${new Date(quarantine.at).toISOString()}`,
-      next: remedy(record.id),
+      next: remedy(record.id, quarantine.hint),
     };
   }
 }
@@ -241,7 +241,8 @@ function isDue(quarantine: Quarantine | undefined, now: number): boolean {
 }
 
 function reasonOf(where: string, known: SlotHealth): string {
-  return `${where.replace(/\.run$/, '')} ${known.quarantine ? 'is off: ' : ''}${known.cause}`;
+  const part = where.replace(/\.run$/, '');
+  return known.quarantine ? `${part} is off: ${known.cause}` : `${part}: ${known.cause}`;
 }
 
 function verb(kind: FaultKind): string {
@@ -255,6 +256,7 @@ export function remedy(id: string, hint = ''): string {
 
 function phrase(record: PluginRecord, verdict: Verdict, slot: Slot | undefined, hint: string): { action: string; next: string } {
   if (verdict === 'plugin') return { action: pluginIsOff, next: remedy(record.id, hint) };
+  if (verdict === 'slot' && !slot) return { action: 'it is off for this run', next: remedy(record.id, hint) };
   if (verdict === 'slot') return { action: slot?.gate ? 'it denies until this is settled' : 'this part is off, the rest of the plugin works', next: remedy(record.id, hint) };
   return { action: slot?.key.startsWith('hook ') ? 'the run went on without it' : 'contained', next: `${hint ? `${capitalise(hint)}. ` : ''}See: agent plugin list` };
 }

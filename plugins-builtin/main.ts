@@ -9,7 +9,7 @@ import { isKernelError } from '../kernel/errors.ts';
 import { describeError } from '../kernel/fault.ts';
 import { createKernel, type Kernel } from '../kernel/kernel.ts';
 import { homePaths, projectFolder } from '../kernel/paths.ts';
-import { openTrust, type Trust } from '../kernel/trust.ts';
+import { openTrust, type Trust } from '../kernel/trust/trust.ts';
 import { linkedCandidates } from '../registry/linked.ts';
 import { lockFile } from '../registry/lock.ts';
 import type { Channel, Item } from './public.ts';
@@ -17,6 +17,9 @@ import { builtinCandidates, configParts } from './builtins.ts';
 
 const version = (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }).version;
 const schema = composeConfig(configParts);
+type Values = ReturnType<typeof schema.parse>;
+
+const channelId = 'cli';
 
 /** Runs the command line and answers the exit code. */
 export async function main(argv: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<number> {
@@ -28,22 +31,27 @@ export async function main(argv: readonly string[], env: NodeJS.ProcessEnv = pro
     const untrusted = await untrustedReason(trust, project, argv);
     const globalFile = join(paths.config, 'config.yaml');
     const projectFile = project && join(project, 'config.yaml');
-    const config = await loadConfig({
+    const config = await loadOrDefaults(argv, {
       schema,
       paths: { global: globalFile, ...(projectFile !== undefined && { project: projectFile }), empty: join(paths.cache, 'empty') },
       projectTrusted: untrusted === undefined,
       env,
       reserved: ['AGENT_BASE_URL', 'AGENT_API_KEY'],
     });
+    const { disabled } = config.values.plugins;
     kernel = createKernel({
       version,
       paths,
       candidates: [...builtinCandidates(version), ...(project ? discoverFolder('project', join(project, 'plugins'), project) : []), ...discoverFolder('global', join(paths.config, 'plugins')), ...linkedCandidates(lockFile(paths))],
-      disabled: config.values.plugins.disabled,
+      disabled: disabled.filter((id) => id !== channelId),
       replaces: config.values.plugins.replaces,
       configOf: ({ id, tier }) => (tier === 'builtin' ? config.values : config.values.plugins.config[id]),
       ...(untrusted !== undefined && { untrusted: 'this project is not trusted' }),
-      notices: [...(untrusted === undefined ? [] : [untrusted]), ...config.ignored.map(({ key, file, line, why }) => `${file ? `${file}${line ? `:${line}` : ''}: ` : ''}${key} is ignored: ${why}`)],
+      notices: [
+        ...(untrusted === undefined ? [] : [untrusted]),
+        ...(disabled.includes(channelId) ? [`plugins.disabled: ${channelId} cannot be turned off, it is how you talk to the agent`] : []),
+        ...config.ignored.map(({ key, file, line, why }) => `${file ? `${file}${line ? `:${line}` : ''}: ` : ''}${key} is ignored: ${why}`),
+      ],
       env,
       virtualModules: async () => ({ 'newt-agent': await import('./public.ts'), zod: await import('zod') }),
       contain: true,
@@ -59,14 +67,27 @@ export async function main(argv: readonly string[], env: NodeJS.ProcessEnv = pro
     });
     kernel.provide(trustControl.key, { trust, folder: project });
     await kernel.start();
-    const channel = kernel.items('channels').get('cli') as Item<Channel> | undefined;
-    if (!channel) throw new Error('no channel "cli": the built-in plugin cli is turned off or replaced');
+    const channel = kernel.items('channels').get(channelId) as Item<Channel> | undefined;
+    if (!channel) throw new Error(`there is no channel "${channelId}": see plugins.replaces in ${globalFile}`);
     return await channel.item.run({ argv });
   } catch (error) {
     process.stderr.write(`agent: ${describeError(error)}${isKernelError(error) && error.hint ? `\n  ${error.hint}` : ''}\n`);
     return isKernelError(error) ? 2 : 1;
   } finally {
     await kernel?.dispose();
+  }
+}
+
+/** Commands that must work whatever the configuration says: those that explain or mend it, and those that need none. */
+const withoutConfig: readonly (string | undefined)[] = [undefined, 'config', 'help', 'tour', '--help', '-h'];
+
+async function loadOrDefaults(argv: readonly string[], sources: Parameters<typeof loadConfig<typeof schema>>[0]): Promise<Config<Values>> {
+  try {
+    return await loadConfig(sources);
+  } catch (error) {
+    if (!isKernelError(error) || !(withoutConfig.includes(argv[0]) || argv.includes('--help') || argv.includes('-h'))) throw error;
+    process.stderr.write(`agent: ${error.message}\n  the defaults are used instead\n`);
+    return await loadConfig({ ...sources, paths: { ...sources.paths, global: join(sources.paths.empty, 'none'), project: undefined }, env: {} });
   }
 }
 

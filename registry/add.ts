@@ -1,14 +1,14 @@
 /** `agent plugin add` */
 import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Command, type CommandIO, command, configControl, type KernelControl, kernelControl, oneLine, type PluginContext, type PluginInfo } from 'newt-agent';
-import { digestPlugin } from '../kernel/digest.ts';
+import { type Command, type CommandIO, command, configControl, type KernelControl, kernelControl, oneLine, type PluginContext, type PluginInfo, shortPath } from 'newt-agent';
+import { digestPlugin } from '../kernel/trust/digest.ts';
 import { discoverPlugin } from '../kernel/discover.ts';
 import type { Candidate } from '../kernel/lifecycle.ts';
 import { realPath } from '../kernel/paths.ts';
 import { engineProblem } from '../kernel/resolve.ts';
 import { describeCapabilities } from './capabilities.ts';
-import { factLines, shortPath } from './layout.ts';
+import { factLines, textColumns } from './layout.ts';
 import { beyondAgreement, type LockEntries, type LockEntry, lockFile, readLock, updateLock } from './lock.ts';
 import { refused, reporting } from './report.ts';
 
@@ -105,7 +105,7 @@ function describe(id: string, entry: LockEntry, isKnown: boolean, asked: readonl
     ['folder', shortPath(entry.path)],
     [isKnown ? 'also asks for' : 'asks for', asked ? describeCapabilities(asked) : 'what its code says: no package.json states it'],
   ];
-  for (const line of factLines(facts)) io.say(line);
+  for (const line of factLines(facts, { columns: textColumns(io) })) io.say(line);
   io.say('A plugin runs with your rights: what it asks for is a declaration, not a sandbox.');
 }
 

@@ -12,7 +12,7 @@ import { builtin, discoverFolder } from '../kernel/discover.ts';
 import { createKernel, type Kernel } from '../kernel/kernel.ts';
 import { complete } from '../kernel/manifest.ts';
 import { type HomePaths, homePaths } from '../kernel/paths.ts';
-import { openTrust } from '../kernel/trust.ts';
+import { openTrust } from '../kernel/trust/trust.ts';
 import { linkedCandidates } from './linked.ts';
 import { lockFile } from './lock.ts';
 import { manifest } from './manifest.ts';

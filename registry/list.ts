@@ -1,6 +1,6 @@
 /** `agent plugin list` */
-import { type Command, type CommandIO, command, kernelControl, oneLine, type PluginContext, type PluginInfo, type Style, table, type Tier } from 'newt-agent';
-import { shortPath, tableLayout, wrap } from './layout.ts';
+import { type Command, type CommandIO, command, kernelControl, oneLine, type PluginContext, type PluginInfo, shortPath, type Style, table, type Tier, wrap } from 'newt-agent';
+import { tableLayout, textColumns } from './layout.ts';
 
 /** Built-ins last: what a person added is what they look for. */
 const tierOrder: readonly Tier[] = ['project', 'global', 'npm', 'builtin'];
@@ -29,17 +29,28 @@ export function stateStyle({ green, yellow, red, dim }: Style): (state: string) 
 function print(plugins: readonly PluginInfo[], io: CommandIO): void {
   const { cyan, dim } = io.style;
   const columns = [{ title: 'PLUGIN', style: cyan }, { title: 'VERSION' }, { title: 'TIER' }, { title: 'STATE', style: stateStyle(io.style) }, { title: 'CONTRIBUTES' }, { title: 'PATH', style: dim }];
-  const rows = plugins.map(({ id, version, tier, state, contributes, path }) => [id, version, tier, state, summarize(contributes), tier === 'builtin' ? '' : shortPath(path)]);
-  const [titles = '', ...lines] = table(rows, columns, tableLayout(io)).split('\n');
+  const rows = plugins.map((plugin) => [plugin.id, plugin.version, plugin.tier, stateName(plugin), summarize(plugin.contributes), placeOf(plugin)]);
+  // A path is there to be copied: on a terminal it gets a line of its own, where nothing cuts it.
+  const [titles = '', ...lines] = table(rows, io.interactive ? columns.slice(0, -1) : columns, tableLayout(io)).split('\n');
   io.print(titles);
   for (const [index, line] of lines.entries()) {
     io.print(line);
-    const reason = plugins[index]?.reason;
-    if (reason === undefined) continue;
-    const text = oneLine(reason, 1_000);
-    for (const part of io.interactive ? wrap(text, io.columns - 2) : [text]) io.print(`  ${dim(part)}`);
+    const plugin = plugins[index];
+    const path = plugin && io.interactive ? placeOf(plugin) : '';
+    if (path !== '') io.print(`  ${dim(oneLine(path, 1_000))}`);
+    if (plugin?.reason === undefined) continue;
+    for (const part of wrap(`  ${oneLine(plugin.reason, 1_000)}`, textColumns(io))) io.print(dim(part));
   }
   if (plugins.every((plugin) => plugin.tier === 'builtin')) io.say('\nOnly built-in plugins so far. To add one: agent plugin add <folder>');
+}
+
+/** What is resolved at a running agent waits for somebody to need it. */
+export function stateName({ state }: Pick<PluginInfo, 'state'>): string {
+  return state === 'resolved' ? 'on demand' : state;
+}
+
+function placeOf({ tier, path }: PluginInfo): string {
+  return tier === 'builtin' ? '' : shortPath(path);
 }
 
 /** `2 tools, 1 hook` out of `hook prompt.build`, `tools/a`, `tools/b`. */

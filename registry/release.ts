@@ -1,6 +1,7 @@
 /** `agent plugin release` */
-import { type Command, command, kernelControl, oneLine, type PluginContext } from 'newt-agent';
-import { stateStyle } from './list.ts';
+import { type Command, command, kernelControl, oneLine, type PluginContext, wrap } from 'newt-agent';
+import { textColumns } from './layout.ts';
+import { stateName, stateStyle } from './list.ts';
 import { failed, refused, reporting } from './report.ts';
 import { unknownPlugin } from './unknown.ts';
 
@@ -17,10 +18,15 @@ export function releaseCommand(p: PluginContext): Command {
       if (plugins.length === 0) throw unknownPlugin(id, control.plugins().map((plugin) => plugin.id));
       if (plugins.every(({ state }) => state === 'refused')) throw refused(`${id} is not in quarantine, it was refused: ${plugins[0]?.reason ?? 'no reason given'}`);
 
+      const isIdle = plugins.every(({ state, reason }) => state === 'resolved' && reason === undefined);
       const { state, reason } = await control.release(id);
+      if (isIdle) {
+        io.print(`${io.style.cyan(id)} is loaded on demand and has nothing on record`);
+        return 0;
+      }
       if (state === 'quarantined') throw failed(`${id} is quarantined again: ${reason ?? 'no reason given'}`, 'correct the plugin: once changed, it is tried again by itself');
-      const shown = `${io.style.cyan(id)} is ${stateStyle(io.style)(state)}`;
-      io.print(reason === undefined ? shown : `${shown}: ${oneLine(reason, 1_000)}`);
+      const shown = `${io.style.cyan(id)} is ${stateStyle(io.style)(stateName({ state }))}`;
+      for (const line of wrap(reason === undefined ? shown : `${shown}: ${oneLine(reason, 1_000)}`, textColumns(io), 2)) io.print(line);
       return 0;
     }),
   });

@@ -1,6 +1,5 @@
 /** `agent plugin remove` */
-import { type Command, command, type ConfigControl, configControl, kernelControl, type OperationalError, type PluginContext, type PluginInfo } from 'newt-agent';
-import { shortPath } from './layout.ts';
+import { type Command, command, type ConfigControl, configControl, kernelControl, type OperationalError, type PluginContext, type PluginInfo, shortPath } from 'newt-agent';
 import { type LockEntry, lockFile, readLock, updateLock } from './lock.ts';
 import { refused, reporting } from './report.ts';
 import { unknownPlugin } from './unknown.ts';

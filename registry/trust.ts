@@ -1,9 +1,10 @@
 /** `agent trust status`, `grant` and `revoke` */
-import { type Command, command, type CommandIO, configControl, type PluginContext, trustControl } from 'newt-agent';
-import type { TrustStatus } from '../kernel/trust.ts';
-import { shortPath } from './layout.ts';
+import { join } from 'node:path';
+import { type Command, command, type CommandIO, configControl, kernelControl, type PluginContext, shortPath, trustControl, wrap } from 'newt-agent';
+import type { TrustStatus } from '../kernel/trust/trust.ts';
+import { textColumns } from './layout.ts';
 import { failed, refused, reporting } from './report.ts';
-import { contentLines, trustContent } from './trust-content.ts';
+import { contentLines, nothingCovered, type TrustContent, trustContent } from './trust-content.ts';
 
 const noFolder = 'this folder belongs to no project with an .agent folder: there is nothing to trust';
 
@@ -16,19 +17,19 @@ export function trustStatusCommand(p: PluginContext): Command {
     run: reporting(({ options }, { io }) => {
       const { trust, folder } = p.use(trustControl);
       if (folder === undefined) {
-        if (options['json']) io.json({ folder: null, status: 'nothing-to-trust', reason: null, granted: null, files: 0, plugins: [], settings: [] });
+        if (options['json']) io.json({ folder: null, status: 'nothing-to-trust', reason: null, granted: null, ...nothingCovered });
         else io.print(sentence(noFolder));
         return 0;
       }
       const answer = trust.status(folder);
       const granted = trust.list().find((record) => record.folder === folder)?.granted;
-      const content = answer.digest === undefined ? { files: 0, plugins: [], settings: [] } : trustContent(folder, p.use(configControl));
+      const content = answer.digest === undefined ? nothingCovered : contentOf(folder, p);
       if (options['json']) {
         io.json({ folder, status: answer.status, reason: answer.reason ?? null, granted: granted ?? null, ...content });
         return 0;
       }
-      io.print(`${io.style.cyan(shortPath(folder))} ${describeStatus(answer, granted, io)}`);
-      if (answer.digest !== undefined) for (const line of contentLines(content, io.style)) io.print(line);
+      for (const line of wrap(`${io.style.cyan(shortPath(folder))} ${describeStatus(answer, granted, io)}`, textColumns(io), 2)) io.print(line);
+      if (answer.digest !== undefined) for (const line of contentLines(content, io.style, textColumns(io))) io.print(line);
       if (answer.digest !== undefined && answer.status !== 'trusted') io.say('Its plugins and these settings have no effect until you run: agent trust grant');
       return 0;
     }),
@@ -50,10 +51,10 @@ export function grantCommand(p: PluginContext): Command {
         return 0;
       }
       if (digest === undefined) throw failed(`${shortPath(folder)} cannot be trusted: ${reason ?? 'it cannot be read'}`, 'correct that, then try again');
-      const content = trustContent(folder, p.use(configControl));
+      const content = contentOf(folder, p);
       trust.grant(folder, digest);
       io.print(`Trusted ${io.style.cyan(shortPath(folder))}`);
-      for (const line of contentLines(content, io.style)) io.print(line);
+      for (const line of contentLines(content, io.style, textColumns(io))) io.print(line);
       io.say('This takes effect at the next start. Whatever changes in that folder needs a new grant.');
       return 0;
     }),
@@ -77,6 +78,10 @@ export function revokeCommand(p: PluginContext): Command {
       return 0;
     }),
   });
+}
+
+function contentOf(folder: string, p: PluginContext): TrustContent {
+  return trustContent(folder, p.use(configControl).keys(), join(p.use(kernelControl).paths.cache, 'empty'));
 }
 
 function describeStatus({ status, reason }: TrustStatus, granted: string | undefined, { style }: CommandIO): string {

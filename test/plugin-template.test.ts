@@ -12,7 +12,7 @@ import type { Candidate } from '../kernel/lifecycle.ts';
 import { complete } from '../kernel/manifest.ts';
 import { homePaths } from '../kernel/paths.ts';
 import type { Tier } from '../kernel/tier.ts';
-import { openTrust } from '../kernel/trust.ts';
+import { openTrust } from '../kernel/trust/trust.ts';
 import template from '../plugin-template/index.ts';
 import { linkedCandidates } from '../registry/linked.ts';
 import { lockFile, updateLock } from '../registry/lock.ts';

@@ -125,7 +125,7 @@ export async function openSession(host: SessionHost, options: SessionOptions): P
       const done = results.find((result) => result.name === taskDone.name && !result.isError);
       if (done) return finish(done);
     }
-    return stop('rounds', 3, `stopped after ${maxRounds} rounds (react.max_rounds); the task is not finished`);
+    return stop('rounds', 3, `stopped after ${maxRounds} rounds; the task is not finished. To allow more: --max-rounds, or react.max_rounds`);
   };
 
   const oneAnswer = async (n: number, signal: AbortSignal): Promise<Answer> => {

@@ -18,8 +18,17 @@ function isCore({ tier }: Item<Tool>): boolean {
 }
 
 function schemaOf({ name, item }: Item<Tool>): ToolSchema {
-  const { $schema: _, ...inputSchema } = z.toJSONSchema(item.input, { io: 'input', unrepresentable: 'any' }) as { $schema?: string } & Record<string, Json>;
-  return { name, description: item.description, inputSchema };
+  return { name, description: item.description, inputSchema: inputSchema(item.input) };
+}
+
+function inputSchema(input: Tool['input']): Json {
+  try {
+    const { $schema: _, ...schema } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) as { $schema?: string } & Record<string, Json>;
+    return schema;
+  } catch {
+    // One tool's odd schema must not hide the others: its arguments are checked all the same.
+    return { type: 'object' };
+  }
 }
 
 /** Names the deferred tools while they fit, and beyond that the plugins that bring them. */

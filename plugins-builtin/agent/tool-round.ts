@@ -4,6 +4,7 @@
  */
 import {
   type AnnouncedCall,
+  checkInput,
   faultCause,
   FaultError,
   type GatedPath,
@@ -54,7 +55,10 @@ export interface CallResult {
 interface Ready {
   readonly call: AnnouncedCall;
   readonly entry: Item<Tool>;
-  readonly input: Json;
+  /** As its schema made it, which may be no JSON. */
+  readonly input: unknown;
+  /** As hooks see it. */
+  readonly shown: Json;
   readonly paths: readonly GatedPath[];
   /** Runs commands or writes files nobody named: keeps clear of all others. */
   readonly alone: boolean;
@@ -117,22 +121,25 @@ async function prepare(host: RoundHost, announced: AnnouncedCall, signal: AbortS
     const wanted = useTool.input.safeParse(use.input);
     if (wanted.success && wanted.data.name !== useTool.name) use = { ...use, name: wanted.data.name, input: wanted.data.args };
   }
-  use = (await p.call('tool.before', use, signal)) as typeof use;
+  // Taps may change what is called and with what; whose call it is stays.
+  const { name, input: given } = (await p.call('tool.before', use, signal)) as typeof use;
+  use = { ...use, name, input: given };
   await p.activate(`tool:${use.name}`);
   const entry = p.items('tools').get(use.name);
   if (!entry) return refuse(unknownTool(use.name, p.items('tools')), use.name);
-  const checked = entry.item.input.safeParse(use.input);
-  if (!checked.success) return refuse(`The arguments do not fit ${use.name}: ${problems(checked.error)}\nNothing was run.`, use.name);
-  const input = checked.data as Json;
   try {
-    const call = toolCall(host, announced, [], signal);
+    const checked = await checkInput(entry.item, use.input);
+    if (!checked.ok) return refuse(`The arguments do not fit ${use.name}: ${checked.problem}\nNothing was run.`, use.name);
+    const { input } = checked;
+    const shown = asJson(input, use.input);
+    const call = toolCall(host, announced.id, [], signal);
     const touches = entry.item.touches ? ((await entry.item.touches(input as never, call)) as readonly Touch[]) : [];
     const paths = await Promise.all(touches.map((touch) => gatedPath(host.workspace, touch)));
-    const gated: GatedUse = { ...use, ...(host.mode && { mode: host.mode }), input: structuredClone(input), effect: entry.item.effect, paths };
-    const refused = await judge(host, entry, input, gated, call, signal);
+    const gated: GatedUse = { ...use, ...(host.mode && { mode: host.mode }), input: structuredClone(shown), effect: entry.item.effect, paths };
+    const refused = await judge(host, entry, input, gated, signal);
     if (refused !== undefined) return refuse(refused, use.name);
     const alone = entry.item.effect === 'exec' || (entry.item.effect === 'write' && paths.length === 0);
-    return { ready: { call: announced, entry, input, paths, alone } };
+    return { ready: { call: announced, entry, input, shown, paths, alone } };
   } catch (error) {
     if (error instanceof FaultError || isOperational(error)) return refuse(failureText(error), use.name);
     throw error;
@@ -144,27 +151,29 @@ async function gatedPath(workspace: Workspace, { path, access }: Touch): Promise
 }
 
 /** Asks the gate, and the person where the gate says so. Answers why not, or undefined. */
-async function judge(host: RoundHost, entry: Item<Tool>, input: Json, use: GatedUse, call: ToolCall, signal: AbortSignal): Promise<string | undefined> {
+async function judge(host: RoundHost, entry: Item<Tool>, input: unknown, use: GatedUse, signal: AbortSignal): Promise<string | undefined> {
   const decision = await host.p.call('tool.gate', use, signal);
   if (decision.verdict === 'allow') return undefined;
   const reason = decision.reason ?? `${use.name} is not allowed`;
   if (decision.verdict === 'deny') return `Not allowed: ${reason}. Nothing was run.`;
-  const preview = entry.item.preview ? await entry.item.preview(input as never, call) : undefined;
+  // What is asked about may be looked at, to show the person what would change.
+  const preview = entry.item.preview ? await entry.item.preview(input as never, toolCall(host, use.call, use.paths, signal)) : undefined;
   const answer = await host.ask(
     { call: use.call, question: `Allow ${use.name}?`, reason, ...(decision.rule !== undefined && { rule: decision.rule }), ...(preview !== undefined && { preview }) },
     signal,
   );
+  if (signal.aborted) return 'Cancelled before it ran.';
   if (answer) return undefined;
   if (answer === false) return 'The person said no. Nothing was run. Ask what they want instead, or find another way.';
   return `Not allowed: ${reason}, and nobody can be asked. Nothing was run.${decision.rule === undefined ? '' : ` The person can allow it with: ${decision.rule}`}`;
 }
 
-function toolCall(host: RoundHost, announced: AnnouncedCall, approved: readonly GatedPath[], signal: AbortSignal): ToolCall {
+function toolCall(host: RoundHost, id: string, approved: readonly GatedPath[], signal: AbortSignal): ToolCall {
   const context = {
-    id: announced.id,
+    id,
     session: host.session,
     signal,
-    output: (text: string) => host.log.write('tool.output', { call: announced.id, text }),
+    output: (text: string) => host.log.write('tool.output', { call: id, text: String(text) }),
     async resolve(path: string, access: Touch['access']): Promise<string> {
       // Judged again at the moment of use: a symlink may have changed since the gate saw it.
       const { real, inWorkspace, inAgentFolder } = await resolvePath(host.workspace, path);
@@ -177,10 +186,10 @@ function toolCall(host: RoundHost, announced: AnnouncedCall, approved: readonly 
 }
 
 async function runOne(host: RoundHost, ready: Ready, signal: AbortSignal): Promise<CallResult> {
-  const { call, entry, input, paths } = ready;
+  const { call, entry, shown, paths } = ready;
   if (signal.aborted) return refusal(call, entry.name, 'Cancelled before it ran.');
-  const { text, isError, data, images } = await runTool(host, ready, toolCall(host, call, paths, signal), signal);
-  const use = { session: host.session.id, call: call.id, name: entry.name, input };
+  const { text, isError, data, images } = await runTool(host, ready, toolCall(host, call.id, paths, signal), signal);
+  const use = { session: host.session.id, call: call.id, name: entry.name, input: shown };
   let outcome: ToolOutcome = { ...use, text, isError: isError ?? false, ...(data !== undefined && { data }) };
   if (outcome.isError) {
     const better = await host.p.call('tool.error', structuredClone(outcome), signal);
@@ -227,6 +236,11 @@ function unknownTool(name: string, tools: ReadonlyMap<string, unknown>): string 
   return `There is no tool "${name}".${near.length ? ` Did you mean ${near.join(' or ')}?` : ''} Nothing was run. tool_search finds more tools.`;
 }
 
-function problems(error: { readonly issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[] }): string {
-  return error.issues.slice(0, 3).map(({ path, message }) => `${path.length ? `${path.join('.')}: ` : ''}${message}`).join('; ');
+/** What a schema made of some arguments, for hooks, which take JSON alone; the arguments themselves where that cannot be. */
+function asJson(made: unknown, given: Json): Json {
+  try {
+    return JSON.parse(JSON.stringify(made)) as Json;
+  } catch {
+    return given;
+  }
 }

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { startModelServer } from '../../test/support/model-server.ts';
 import models from './index.ts';
 import { manifest } from './manifest.ts';
-import { stream } from './model-testing.ts';
+import { stream } from './model.testing.ts';
 
 it('contributes the providers and provides the choice', async () => {
   await using server = await startModelServer([{ text: 'hello' }]);
@@ -14,6 +14,8 @@ it('contributes the providers and provides the choice', async () => {
     config: manifest.config.parse({ providers: { lab: { base_url: 'http://127.0.0.1:9/v1' } } }),
     env: (name: string) => env[name],
     fetch,
+    activate: async () => undefined,
+    items: () => new Map(),
     provide: (ref: ServiceRef<unknown>, service: unknown) => services.set(ref.key, service),
   } as never);
   const providers = (contributions as { readonly providers: Readonly<Record<string, Provider>> }).providers;

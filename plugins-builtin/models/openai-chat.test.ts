@@ -1,7 +1,7 @@
 import { isProviderError } from 'newt-agent';
 import { describe, expect, it } from 'vitest';
 import { forOpenAI } from './openai-chat.ts';
-import { modelAt, options, rejection, stream, testKey, withModel } from './model-testing.ts';
+import { modelAt, options, rejection, stream, testKey, withModel } from './model.testing.ts';
 import { wellFormedJson } from './sse-fetch.ts';
 
 const tools = [{ type: 'function' as const, name: 'read', inputSchema: { type: 'object' as const, properties: {} } }];

@@ -4,7 +4,7 @@ import { isOperational } from 'newt-agent';
 import { describe, expect, it } from 'vitest';
 import type { Reply } from '../../test/support/model-server.ts';
 import { endpointAt } from './endpoints.ts';
-import { endpointOf, modelAt, options, rejection, testKey, withModel, type ProviderError } from './model-testing.ts';
+import { endpointOf, modelAt, options, rejection, testKey, withModel, type ProviderError } from './model.testing.ts';
 import { openaiChatModel } from './openai-chat.ts';
 
 const failing = (reply: Reply, models?: readonly string[]): Promise<ProviderError> =>

@@ -1,7 +1,7 @@
 /** Framing of answers, over a real socket: bug report B37 case by case. */
 import { isOperational } from 'newt-agent';
 import { describe, expect, it } from 'vitest';
-import { stream, withModel, type Told } from './model-testing.ts';
+import { stream, withModel, type Told } from './model.testing.ts';
 
 const chunk = (delta: object, finish: string | null = null): string => `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
 const first = chunk({ role: 'assistant', content: 'Grüße ' });

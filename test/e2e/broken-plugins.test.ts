@@ -2,6 +2,8 @@
  * One broken plugin at a time between two good ones, through the built command: the run ends well, both
  * good plugins work, the person is told in one line, the model once, and the next start knows.
  */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import type { Finished, Place } from '../support/agent-process.ts';
 import type { ChatRequest, ModelServer } from '../support/model-server.ts';
@@ -11,8 +13,11 @@ import { type BrokenPlugin, brokenPlugins } from './broken-plugins.ts';
 // Each test waits for processes; two at a time keep two cores busy without making them late.
 vi.setConfig({ maxConcurrency: 2 });
 
-/** What a run may take beside the waits the specification allows, on a busy machine. */
-const busyMs = 6_000;
+/** What a run (0.4 s on an idle machine) may take beside the waits the design allows, on one that is busy with other tests. */
+const busyMs = 12_000;
+
+/** A command to type, or what to change in the plugin where the kernel knows. */
+const nextStep = /agent plugin (list|release m-broken)$|; (contained|the run went on without it)\. [A-Z].+\.$/;
 
 const good = (id: string): string => `import { definePlugin, tool, z } from 'newt-agent';
 export default definePlugin({ id: '${id}', version: '1.0.0' }, () => {
@@ -56,7 +61,8 @@ function expectGoodRun(done: Finished, server: ModelServer, tool?: string): void
 }
 
 describe.concurrent('one broken plugin between two good ones', () => {
-  test.each(brokenPlugins)('$title', async (broken) => {
+  // Times are compared, and a machine that gets busy between the two runs compares wrongly.
+  test.each(brokenPlugins)('$title', { retry: 2, timeout: 60_000 }, async (broken) => {
     await using on = await stage(broken);
     const { place, server } = on;
     const { cause, where, tool, waits = 0 } = broken;
@@ -68,7 +74,7 @@ describe.concurrent('one broken plugin between two good ones', () => {
     expect(told, first.stderr).toHaveLength(1);
     expect(told[0]).toContain(`plugin m-broken${broken.then === 'quarantined' ? ' is off' : ''}: ${where === undefined ? '' : `${where}: `}`);
     expect(told[0]).toContain(cause);
-    expect(told[0]).toMatch(/agent plugin (list|release m-broken)/);
+    expect(told[0]).toMatch(nextStep);
     expect(first.stderr).not.toMatch(/^\s+at /m);
     expect(count(conversation(server), cause), conversation(server)).toBe(1);
 
@@ -85,6 +91,35 @@ describe.concurrent('one broken plugin between two good ones', () => {
     if (waits) expect(second.ms).toBeLessThan(first.ms - waits / 2);
     expect(second.ms).toBeLessThan(busyMs);
   });
+});
+
+describe.concurrent('wrong shapes in the hooks of every round: told, told again when the hook is off, and the run ends well', () => {
+  test.each([
+    ['model.request', "(request) => ({ ...request, messages: 'all of them' })"],
+    ['model.request', '(request) => ({ ...request, messages: [null] })'],
+    ['model.request', '(request) => ({ ...request, tools: null })'],
+    ['model.response', '(answer) => ({ ...answer, text: null })'],
+    ['model.response', "(answer) => ({ ...answer, calls: 'none' })"],
+    ['model.response', '(answer) => ({ ...answer, calls: [{ id: 1 }] })'],
+    ['tool.before', '(use) => ({ ...use, name: 5 })'],
+    ['agent.stop', '() => ({ continue: 5 })'],
+  ])('%s %s', async (hook, tap) => {
+    await using on = await stage({ code: `import { definePlugin } from 'newt-agent';\nexport default definePlugin({ id: 'm-broken' }, () => ({ hooks: { '${hook}': ${tap} } }));\n` });
+    const done = await on.place.agent(['run', 'go']);
+    expectGoodRun(done, on.server);
+    const told = linesWith(done, 'm-broken');
+    expect(told[0]).toContain(`plugin m-broken: hook ${hook}: answered with the wrong type`);
+    expect(told.length).toBeLessThanOrEqual(2);
+  });
+});
+
+test('what a plugin writes to standard output by itself goes to its log', async () => {
+  await using on = await stage({ code: "import { definePlugin } from 'newt-agent';\nexport default definePlugin({ id: 'm-broken' }, () => ({ hooks: { 'turn.start': () => { process.stdout.write('noise\\n'); console.log('more noise'); } } }));\n" });
+  const done = await on.place.agent(['run', 'go']);
+  expectGoodRun(done, on.server);
+  expect(done.stderr).toBe('');
+  const log = readFileSync(join(on.place.home, 'state', 'logs', 'm-broken.log'), 'utf8');
+  expect(log).toMatch(/ info noise\n.* info more noise\n/);
 });
 
 describe.concurrent('what follows', () => {

@@ -21,7 +21,7 @@ const plugin = (body: string): string => `${head}export default definePlugin({ i
 const hook = (body: string): string => plugin(`return { hooks: { 'tool.before': ${body} } };`);
 /** `session.start` is called once a run, so that one failure is one fault. */
 const start = (body: string): string => plugin(`return { hooks: { 'session.start': ${body} } };`);
-const tool = (run: string, more = ''): string => plugin(`return { tools: { broken: tool({ description: 'Breaks.', input: z.object({}), effect: 'read', ${more} run: ${run} }) } };`);
+const tool = (run: string, more = '', input = 'z.object({})'): string => plugin(`return { tools: { broken: tool({ description: 'Breaks.', input: ${input}, effect: 'read', ${more} run: ${run} }) } };`);
 
 export const brokenPlugins: readonly BrokenPlugin[] = [
   { title: 'throws at load', code: "throw new Error('no settings here');\n", cause: 'no settings here', then: 'quarantined' },
@@ -39,9 +39,10 @@ export const brokenPlugins: readonly BrokenPlugin[] = [
   { title: 'never comes through setup', code: plugin('return new Promise(() => {});'), cause: 'did not finish loading', then: 'quarantined', waits: 1_500 },
   { title: 'returns an array from setup', code: plugin('return [];'), cause: 'setup returned an array', where: 'setup', then: 'quarantined' },
   { title: 'returns a string from setup', code: plugin("return 'tools';"), cause: 'setup returned a string', where: 'setup', then: 'quarantined' },
-  { title: 'contributes to a misspelt point', code: plugin('return { tolls: {} };'), cause: 'there is no contribution point "tolls"; did you mean "tools"?', where: 'setup', then: 'quarantined' },
+  { title: 'contributes to a misspelt point', code: plugin('return { tolls: { broken: {} } };'), cause: 'there is no contribution point "tolls"; did you mean "tools"?', where: 'setup', then: 'degraded' },
   { title: 'contributes a tool without a description', code: plugin("return { tools: { broken: { input: z.object({}), effect: 'read', run: () => 'x' } } };"), cause: 'tools/broken needs a description', where: 'setup', then: 'quarantined' },
   { title: 'contributes a tool that is a function', code: plugin("return { tools: { broken: () => 'x' } };"), cause: 'tools/broken is function, not an object', where: 'setup', then: 'quarantined' },
+  { title: 'contributes a tool whose schema only looks like one', code: tool("() => 'x'", '', '{ safeParse: () => 7 }'), cause: 'tools/broken needs an input schema made with z', where: 'setup', then: 'quarantined' },
   { title: 'gives a hook that is no function', code: plugin("return { hooks: { 'tool.before': 7 } };"), cause: 'hook tool.before is number, not a function', where: 'setup', then: 'quarantined' },
   { title: 'taps a hook that does not exist', code: plugin("return { hooks: { 'tool.befor': (use) => use } };"), cause: 'there is no hook "tool.befor"; did you mean "tool.before"?', where: 'setup', then: 'degraded' },
 
@@ -53,6 +54,8 @@ export const brokenPlugins: readonly BrokenPlugin[] = [
   { title: 'floods the log in a hook', code: start('() => { for (let line = 0; line < 100_000; line += 1) console.log(line); }'), cause: 'log lines in a second', where: 'log', then: 'degraded' },
   { title: 'answers a string in a waterfall', code: hook("() => 'not a tool use'"), cause: 'answered with the wrong type (tool.before is a waterfall hook)', where: 'hook tool.before', then: 'degraded' },
   { title: 'answers nothing in a waterfall', code: hook('() => undefined'), cause: 'answered undefined (tool.before is a waterfall hook)', where: 'hook tool.before', then: 'degraded' },
+  { title: 'adds prompt sections without text', code: plugin("return { hooks: { 'prompt.build': (prompt) => ({ ...prompt, sections: [{ id: 'x' }] }) } };"), cause: 'answered with the wrong type (prompt.build is a waterfall hook)', where: 'hook prompt.build', then: 'degraded' },
+  { title: 'turns the result of a tool into a number', code: plugin("return { hooks: { 'tool.after': (result) => ({ ...result, text: 5 }) } };"), cause: 'answered with the wrong type (tool.after is a waterfall hook)', where: 'hook tool.after', then: 'degraded' },
   { title: 'changes a frozen payload', code: start("(session) => { session.cwd = '/'; }"), cause: "Cannot assign to read only property 'cwd'", where: 'hook session.start', then: 'degraded' },
 
   { title: 'reads a property of undefined in a tool', code: tool('(input) => input.settings.colour'), tool: 'broken', cause: "Cannot read properties of undefined (reading 'colour')", where: 'tools/broken', then: 'degraded' },
@@ -60,9 +63,14 @@ export const brokenPlugins: readonly BrokenPlugin[] = [
   { title: 'calls process.exit in a tool', code: tool('async () => { await null; process.exit(4); }'), tool: 'broken', cause: 'called process.exit(4)', where: 'tools/broken', then: 'degraded' },
   { title: 'kills its own process in a tool', code: tool("() => process.kill(process.pid, 'SIGKILL')"), tool: 'broken', cause: 'called process.kill(', where: 'tools/broken', then: 'degraded' },
   { title: 'answers a number in a tool', code: tool('() => 7'), tool: 'broken', cause: 'answered with the wrong type', where: 'tools/broken', then: 'degraded' },
+  { title: 'answers data that is no JSON in a tool', code: tool("() => ({ text: 'x', data: { at: () => 1 } })"), tool: 'broken', cause: 'at is function, not a JSON value', where: 'tools/broken', then: 'degraded' },
+  { title: 'answers images that are none in a tool', code: tool("() => ({ text: 'x', images: [null] })"), tool: 'broken', cause: 'answered with the wrong type', where: 'tools/broken', then: 'degraded' },
+  { title: 'throws in the schema of a tool', code: tool("() => 'x'", '', "z.object({}).refine(() => { throw new Error('bad refinement'); })"), tool: 'broken', cause: 'bad refinement', where: 'tools/broken.checkInput', then: 'degraded' },
+  { title: 'tells of files a tool will touch in the wrong way', code: tool("() => 'x'", 'touches: () => [{ path: null, access: "read" }],'), tool: 'broken', cause: 'answered with the wrong type', where: 'tools/broken.touches', then: 'degraded' },
 
   { title: 'throws later from a timer', code: plugin("setTimeout(() => { throw new Error('the timer is wrong'); }, 20);"), cause: 'the timer is wrong', where: 'timer', then: 'degraded' },
   { title: 'leaves a rejection floating', code: start("() => { void Promise.reject(new Error('nobody waits')); }"), cause: 'nobody waits', where: 'unhandled rejection', then: 'degraded' },
+  { title: 'removes every listener of the process first', code: plugin("process.removeAllListeners();\nsetTimeout(() => { void Promise.reject(new Error('unheard of')); }, 20);"), cause: 'unheard of', where: 'unhandled rejection', then: 'degraded' },
   {
     title: 'throws in a listener of an emitter',
     code: `import { EventEmitter } from 'node:events';\nimport { stat } from 'node:fs';\n${start("() => { const bus = new EventEmitter(); bus.on('seen', () => { throw new Error('bad listener'); }); stat('/', () => bus.emit('seen')); }")}`,

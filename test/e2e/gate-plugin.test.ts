@@ -64,7 +64,7 @@ describe('a broken guard blocks all tools, loudly', () => {
     expectBlocked(await place.agent(['run', '--yes', 'go']), cause);
     const second = await place.agent(['run', '--yes', 'go']);
     expectBlocked(second, cause);
-    expect(second.ms).toBeLessThan(4_000);
+    expect(second.ms).toBeLessThan(12_000);
   });
 });
 

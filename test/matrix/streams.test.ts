@@ -2,11 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import type { MemberSpec, PointSpec } from '../../kernel/contribution-spec.ts';
 import { FaultError, type FaultKind, OperationalError } from '../../kernel/fault.ts';
-import { boot, type Stage, stopwatch } from '../support/boot.ts';
+import { boot, inTime, type Stage } from '../support/boot.ts';
 import { failures } from './failures.ts';
 
-/** How long a call whose deadline of 60 ms passes may take on a machine that is busy with other tests. */
-const bounded = 3_000;
 const stream: MemberSpec<unknown> = { kind: 'stream', first: 90, deadline: 60 };
 
 /** The item `it` of the plugin `bad`, beside its kernel. */
@@ -77,9 +75,7 @@ describe.concurrent('a stream', () => {
   test.for(timeouts)('whose %s is cancelled, and its reader gets an error', async ([, parts, before, limit]) => {
     const source = streamOf(...parts);
     await using stage = await stageWith(() => source);
-    const time = stopwatch();
-    const outcome = await read(await stage.run());
-    expect(time()).toBeLessThan(bounded);
+    const outcome = await inTime(async () => read(await stage.run()));
     expect(outcome.parts).toEqual(before);
     expect(outcome.error).toBeInstanceOf(FaultError);
     expect(stage.faults).toMatchObject([{ kind: 'timeout', plugin: 'bad', where: 'jobs/it.run', message: expect.stringContaining(limit) }]);
@@ -151,18 +147,14 @@ describe.concurrent('a stream', () => {
     ['never answers', () => new Promise(() => undefined), 'timeout'],
   ];
   test.for(odd)('of the plugin\'s own making whose read %s is contained', async ([, readPart, kind]) => {
-    const time = stopwatch();
     await using stage = await stageWith(() => ({ getReader: () => ({ read: readPart, cancel: async () => undefined }) }));
-    expect(await read(await stage.run())).toMatchObject({ parts: [], error: expect.any(FaultError) });
+    expect(await inTime(async () => read(await stage.run()))).toMatchObject({ parts: [], error: expect.any(FaultError) });
     expect(stage.faults).toMatchObject([{ kind, plugin: 'bad' }]);
-    expect(time()).toBeLessThan(bounded);
   });
 
   test.for(failures.map((failure) => ({ title: failure.name, failure })))('of a member that $title never starts', async ({ failure }) => {
     await using stage = await stageWith((_input: unknown, call: never) => failure.act(call, { settled: false }));
-    const time = stopwatch();
-    await expect(stage.run()).rejects.toBeInstanceOf(failure.kind === undefined ? OperationalError : FaultError);
-    expect(time()).toBeLessThan(bounded);
+    await expect(inTime(() => stage.run())).rejects.toBeInstanceOf(failure.kind === undefined ? OperationalError : FaultError);
     expect(stage.faults.length).toBe(failure.kind === undefined ? 0 : 1);
   });
 });
@@ -223,9 +215,7 @@ describe.concurrent('the methods of an answered object', () => {
     const call = { signal: new AbortController().signal, fail: (message: string) => { throw new OperationalError(message); } } as never;
     await using stage = await stageWith(() => new Real('w', () => failure.act(call, { settled: false })), spec);
     const model = await modelOf(stage);
-    const time = stopwatch();
-    await expect(model.once()).rejects.toBeInstanceOf(failure.kind === undefined ? OperationalError : FaultError);
-    expect(time()).toBeLessThan(bounded);
+    await expect(inTime(() => model.once())).rejects.toBeInstanceOf(failure.kind === undefined ? OperationalError : FaultError);
     if (failure.kind) {
       expect(stage.faults).toMatchObject([{ kind: failure.kind, plugin: 'bad', where: 'jobs/it.run' }]);
       expect(await model.soft()).toBe('instead');

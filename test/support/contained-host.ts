@@ -1,6 +1,6 @@
 /**
  * A process that runs a contained kernel and tells its parent what became of it; a fork of
- * `kernel/contain.test.ts`. Its arguments: a folder with `plugins/` in it, how many faults to wait for, and
+ * `kernel/heal/contain.test.ts`. Its arguments: a folder with `plugins/` in it, how many faults to wait for, and
  * the exit code it chooses.
  */
 import { EventEmitter } from 'node:events';
@@ -57,7 +57,7 @@ async function main(folder: string, expected: number): Promise<Told> {
   const answers = await work(kernel);
   const took = time();
   setTimeout(() => globalThis.bus.emit('news', 1), 1);
-  while (faults.length < expected && time() < took + 2_000) await sleep(5);
+  while (faults.length < expected && time() < took + 10_000) await sleep(5);
   await sleep(30);
   const ticks = globalThis.seen;
   await sleep(60);

@@ -1,5 +1,6 @@
 /** The hooks of the agent domain. */
 import { defineHook, type Hook, type Json } from '../../../kernel/index.ts';
+import { isBetterText, isContinuation, isModelRequest, isModelResponse, isPrompt, isRecovery, isToolOutcome, isToolUse } from './hook-checks.ts';
 import type { PermissionMode } from './sessions.ts';
 import type { Access, Effect } from './tools.ts';
 
@@ -138,24 +139,21 @@ declare module '../../../kernel/index.ts' {
   }
 }
 
-const has = (...keys: string[]) => (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && keys.every((key) => key in value);
-
 export const agentHooks = [
   defineHook('session.start', 'series'),
   defineHook('session.end', 'series'),
   defineHook('input.submit', 'gate', { fallback: { verdict: 'allow' } }),
-  defineHook('prompt.build', 'waterfall', { check: has('sections') }),
+  defineHook('prompt.build', 'waterfall', { check: isPrompt }),
   defineHook('turn.start', 'series'),
   defineHook('turn.end', 'series'),
-  defineHook('model.request', 'waterfall', { check: has('messages', 'tools') }),
+  defineHook('model.request', 'waterfall', { check: isModelRequest }),
   defineHook('model.delta', 'series', { mode: 'sync' }),
-  defineHook('model.response', 'waterfall', { check: has('text', 'calls') }),
-  defineHook('model.error', 'bail', { check: has('retry') }),
+  defineHook('model.response', 'waterfall', { check: isModelResponse }),
+  defineHook('model.error', 'bail', { check: isRecovery }),
   defineHook('tool.gate', 'gate'),
-  defineHook('tool.before', 'waterfall', { check: has('name', 'input') }),
-  defineHook('tool.after', 'waterfall', { check: has('text', 'isError') }),
-  defineHook('tool.error', 'bail', { check: has('text') }),
-  defineHook('agent.stop', 'bail', { check: has('continue') }),
+  defineHook('tool.before', 'waterfall', { check: isToolUse }),
+  defineHook('tool.after', 'waterfall', { check: isToolOutcome }),
+  defineHook('tool.error', 'bail', { check: isBetterText }),
+  defineHook('agent.stop', 'bail', { check: isContinuation }),
   defineHook('notify', 'parallel'),
 ];

@@ -4,5 +4,6 @@ export * from './events.ts';
 export * from './hooks.ts';
 export * from './providers.ts';
 export * from './sessions.ts';
+export * from './settings.ts';
 export * from './text.ts';
 export * from './tools.ts';

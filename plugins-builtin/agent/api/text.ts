@@ -1,4 +1,6 @@
 /** Text of models, tools and plugins as a terminal may show it: harmless, measured, in columns. */
+import { homedir } from 'node:os';
+import { sep } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
 /** ECMA-48: CSI sequences; strings (OSC, DCS, SOS, PM, APC) up to BEL or ST, within a line; then the short forms. */
@@ -82,6 +84,40 @@ export function truncate(text: string, width: number): string {
     cut += segment;
   }
   return width > 0 ? `${cut}…` : '';
+}
+
+/** White space and the sign of a list or a warning: what follows them is what the next line stands under. */
+const lead = /^ *(?:[-⚠✗·●$] )?/u;
+
+/**
+ * Text in lines of at most `columns`, broken between words. What is broken goes on under the text of its
+ * line, `indent` columns in at least. A word that is too long for a line keeps one of its own, and can be copied.
+ */
+export function wrap(text: string, columns: number, indent = 0): string[] {
+  return text.split('\n').flatMap((line) => (displayWidth(line) <= columns ? [line] : wrapLine(line, columns, indent)));
+}
+
+function wrapLine(text: string, columns: number, indent: number): string[] {
+  const start = displayWidth(lead.exec(stripVTControlCharacters(text))?.[0] ?? '');
+  const margin = ' '.repeat(Math.max(start, indent));
+  const lines: string[] = [];
+  let line = '';
+  let width = 0;
+  for (const [, gap = '', word = ''] of text.matchAll(/( *)([^ ]+)/g)) {
+    const wordWidth = displayWidth(word);
+    // Nothing is broken off behind the lead alone.
+    if (width > start && width + gap.length + wordWidth > columns) {
+      lines.push(line);
+      [line, width] = [margin + word, margin.length + wordWidth];
+    } else [line, width] = [line + gap + word, width + gap.length + wordWidth];
+  }
+  return [...lines, line];
+}
+
+/** `path` with the home folder written as `~`. */
+export function shortPath(path: string, home: string = homedir()): string {
+  if (path === home) return '~';
+  return home !== '' && path.startsWith(home + sep) ? `~${path.slice(home.length)}` : path;
 }
 
 /** Most text is ASCII: the segmenter is made when there is something else. */

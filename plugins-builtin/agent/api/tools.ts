@@ -1,5 +1,5 @@
 /** Tools: what the model can do. */
-import { type Call, definePoint, type Json } from '../../../kernel/index.ts';
+import { type Call, definePoint, freezeJson, type Guarded, type Json } from '../../../kernel/index.ts';
 import type { z } from 'zod';
 
 export type Effect = 'read' | 'write' | 'exec' | 'net';
@@ -59,6 +59,23 @@ export interface Tool<Input = never> {
   run(input: Input, call: ToolCall): ToolResult | string | Promise<ToolResult | string>;
 }
 
+/** What a tool's schema says of some arguments. */
+export type CheckedInput = { readonly ok: true; readonly input: unknown } | { readonly ok: false; readonly problem: string };
+
+/**
+ * Checks arguments against the schema of a tool.
+ * @throws FaultError when a refinement or transform of the schema fails by itself
+ */
+export function checkInput(tool: Guarded<Tool>, input: unknown): Promise<CheckedInput> {
+  return (tool as unknown as { checkInput(input: unknown): Promise<CheckedInput> }).checkInput(input);
+}
+
+async function checkedInput(schema: z.ZodType, input: unknown): Promise<CheckedInput> {
+  const { success, data, error } = await schema.safeParseAsync(input);
+  if (success) return { ok: true, input: data };
+  return { ok: false, problem: error.issues.slice(0, maxProblems).map(({ path, message }) => `${path.length ? `${path.join('.')}: ` : ''}${message}`).join('; ') };
+}
+
 /** A tool whose input type follows from its schema. */
 export function tool<Input>(definition: Tool<Input>): Tool {
   return definition as unknown as Tool;
@@ -66,6 +83,8 @@ export function tool<Input>(definition: Tool<Input>): Tool {
 
 const second = 1_000;
 const previewDeadline = 10 * second;
+const checkDeadline = 5 * second;
+const maxProblems = 3;
 /** Far above every sensible tool: the loop itself enforces `tools.timeout`, this frees a caller that forgot. */
 const defaultDeadline = 120 * second;
 
@@ -79,13 +98,14 @@ export const toolsPoint = definePoint('tools', {
   check: (item) =>
     typeof item.description !== 'string' || !item.description
       ? 'needs a description'
-      : typeof item.input?.safeParse !== 'function'
+      : typeof item.input?.safeParseAsync !== 'function' || !('_zod' in item.input)
         ? 'needs an input schema made with z'
         : !['read', 'write', 'exec', 'net'].includes(item.effect)
           ? "effect must be 'read', 'write', 'exec' or 'net'"
           : undefined,
   members: {
-    touches: { kind: 'call', deadline: previewDeadline, optional: true, check: Array.isArray },
+    checkInput: { kind: 'call', deadline: checkDeadline, of: (item) => (input: unknown) => checkedInput(item.input, input) },
+    touches: { kind: 'call', deadline: previewDeadline, optional: true, check: (value) => Array.isArray(value) && value.every(isTouch) },
     preview: { kind: 'call', deadline: previewDeadline, optional: true, onFault: () => undefined },
     run: {
       kind: 'call',
@@ -95,6 +115,23 @@ export const toolsPoint = definePoint('tools', {
   },
 });
 
+function isTouch(value: unknown): value is Touch {
+  return isObject(value) && typeof value['path'] === 'string' && (value['access'] === 'read' || value['access'] === 'write');
+}
+
+/** @throws KernelError `NOT_JSON` for data that no event log could hold */
 function isToolAnswer(value: unknown): value is ToolResult | string {
-  return typeof value === 'string' || (typeof value === 'object' && value !== null && 'text' in value && typeof value.text === 'string');
+  if (typeof value === 'string') return true;
+  if (!isObject(value) || typeof value['text'] !== 'string') return false;
+  const { isError, images, data } = value;
+  freezeJson(data);
+  return (isError === undefined || typeof isError === 'boolean') && (images === undefined || (Array.isArray(images) && images.every(isImage)));
+}
+
+function isImage(value: unknown): boolean {
+  return isObject(value) && typeof value['mediaType'] === 'string' && typeof value['base64'] === 'string';
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
 }

@@ -3,8 +3,8 @@ import { readFileSync, statSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { dirname, extname, isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { KernelError } from './errors.ts';
-import { isInside, realPath } from './paths.ts';
+import { KernelError } from '../errors.ts';
+import { isInside, realPath } from '../paths.ts';
 
 export interface RelativeImport {
   readonly specifier: string;

@@ -5,14 +5,14 @@
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers';
 import { format, promisify } from 'node:util';
-import { KernelError } from './errors.ts';
-import type { FaultKind } from './fault.ts';
-import { faultKind } from './heal/guard.ts';
-import type { PluginRecord } from './lifecycle.ts';
-import type { LogLevel } from './log.ts';
+import { KernelError } from '../errors.ts';
+import type { FaultKind } from '../fault.ts';
+import { faultKind } from './guard.ts';
+import type { PluginRecord } from '../lifecycle.ts';
+import type { LogLevel } from '../log.ts';
 import { setImmediate } from './own-timers.ts';
-import type { Frame, Provenance } from './provenance.ts';
-import { disposable, type Disposable } from './scope.ts';
+import type { Frame, Provenance } from '../provenance.ts';
+import { disposable, type Disposable } from '../scope.ts';
 
 export interface ContainmentHost {
   readonly provenance: Provenance;
@@ -37,7 +37,7 @@ export function containProcess(host: ContainmentHost): Containment {
   undo.push(listen('uncaughtException', uncaught('stray error')), listen('unhandledRejection', uncaught('unhandled rejection')));
   // The throw that refuses an exit is told by the guard it passes; a plugin that swallows it is told of here.
   undo.push(...refuseExit(ownerOf, (owner, error) => void setImmediate(tell, owner, 'process', 'exit', error)));
-  undo.push(...redirectConsole(ownerOf));
+  undo.push(...redirectConsole(ownerOf), redirectOutput(host.provenance));
   const tracked = trackTimers(host.provenance, (owner, error) => tell(owner, 'timer', 'stray', error));
   const listeners = trackListeners(host.provenance, (owner, error) => tell(owner, 'process listener', 'stray', error));
   undo.push(...tracked.undo, ...listeners.undo);
@@ -111,6 +111,25 @@ function redirectConsole(ownerOf: Owner): (() => void)[] {
   );
 }
 
+/**
+ * What a plugin writes to standard output by itself goes to its log as well. Only the very caller counts: the
+ * agent shows things while a plugin is running, too.
+ */
+function redirectOutput(provenance: Provenance): () => void {
+  const { stdout } = process;
+  const write = stdout.write.bind(stdout) as (...args: unknown[]) => boolean;
+  const replacement = (...args: unknown[]): boolean => {
+    const owner = provenance.callerOf(replacement) as PluginRecord | undefined;
+    if (!foreign(owner)) return write(...args);
+    const [chunk] = args;
+    owner.log.info(chunk instanceof Uint8Array ? Buffer.from(chunk).toString() : String(chunk));
+    const done = args.at(-1);
+    if (typeof done === 'function') process.nextTick(done as () => void);
+    return true;
+  };
+  return patch(stdout, 'write', replacement as typeof stdout.write);
+}
+
 type Stray = (owner: PluginRecord, error: unknown) => void;
 type Callback = (...args: unknown[]) => unknown;
 
@@ -162,13 +181,25 @@ function trackListeners(provenance: Provenance, stray: Stray) {
     };
     return patch(process, method, replacement as never);
   });
-  const clear = (record: PluginRecord): number => {
-    const listeners = [...(byOwner.get(record) ?? [])].filter(([listener, event]) => process.rawListeners(event).includes(listener));
-    byOwner.delete(record);
-    for (const [listener, event] of listeners) process.off(event, listener);
+  const clear = (record: PluginRecord, only?: unknown): number => {
+    const known = byOwner.get(record);
+    const listeners = [...(known ?? [])].filter(([listener, event]) => (only ?? event) === event && process.rawListeners(event).includes(listener));
+    for (const [listener, event] of listeners) {
+      process.off(event, listener);
+      known?.delete(listener);
+    }
     return listeners.length;
   };
-  return { undo, clear };
+  // The agent listens as well, and lives by it: a plugin takes away what it added, and nothing else.
+  const { removeAllListeners } = process;
+  const removeOwn = (...events: [event?: string]): NodeJS.Process => {
+    const owner = runningPlugin(provenance);
+    if (!owner) return removeAllListeners.apply(process, events as []);
+    clear(owner, events[0]);
+    return process;
+  };
+  undo.push(patch(process, 'removeAllListeners', removeOwn as never));
+  return { undo, clear: (record: PluginRecord) => clear(record) };
 }
 
 type TimerHandle = NodeJS.Timeout | NodeJS.Immediate;

@@ -2,10 +2,10 @@
 import { readFileSync, readlinkSync, renameSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
-import { writeAtomic } from './atomic-write.ts';
+import { writeAtomic } from '../atomic-write.ts';
 import { digestFolder, type FolderEntry, listFolder } from './digest.ts';
-import { KernelError } from './errors.ts';
-import { isInside, realPath } from './paths.ts';
+import { KernelError } from '../errors.ts';
+import { isInside, realPath } from '../paths.ts';
 
 export interface TrustStatus {
   readonly status: 'trusted' | 'untrusted' | 'changed' | 'nothing-to-trust';

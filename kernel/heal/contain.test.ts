@@ -3,9 +3,9 @@ import { fork } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { temporaryFolder } from '../test/support/boot.ts';
-import type { Told } from '../test/support/contained-host.ts';
-import type { FaultKind } from './fault.ts';
+import { temporaryFolder } from '../../test/support/boot.ts';
+import type { Told } from '../../test/support/contained-host.ts';
+import type { FaultKind } from '../fault.ts';
 
 /** What the host chooses to exit with. */
 const chosenCode = 7;
@@ -31,7 +31,7 @@ async function run(bad: string, expected = 1): Promise<Ended> {
   try {
     mkdirSync(join(folder, 'plugins'));
     for (const [id, code] of [['a-good', good('a-good')], ['bad', bad], ['z-good', good('z-good')]] as const) writeFileSync(join(folder, 'plugins', `${id}.ts`), code);
-    const child = fork(new URL('../test/support/contained-host.ts', import.meta.url), [folder, String(expected), String(chosenCode)], { silent: true, execArgv: ['--disable-warning=ExperimentalWarning'] });
+    const child = fork(new URL('../../test/support/contained-host.ts', import.meta.url), [folder, String(expected), String(chosenCode)], { silent: true, execArgv: ['--disable-warning=ExperimentalWarning'] });
     let stdout = '';
     let stderr = '';
     let told: Told | undefined;
@@ -134,7 +134,7 @@ describe.concurrent('a plugin that', () => {
     const ended = await run(hook("() => { for (let line = 0; line < 100_000; line++) console.log('line', line); }"));
     expectHostUnharmed(ended);
     expect(ended.told.faults[0]).toMatchObject({ plugin: 'bad', kind: 'flood', where: 'log' });
-    expect(ended.told.took).toBeLessThan(5_000);
+    expect(ended.told.took).toBeLessThan(15_000);
     expect(ended.told.logBytes).toBeLessThan(1_000_000);
   });
 

@@ -2,7 +2,7 @@
 import { createHash, hash } from 'node:crypto';
 import { closeSync, existsSync, lstatSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
-import { KernelError } from './errors.ts';
+import { KernelError } from '../errors.ts';
 import { importClosure } from './imports.ts';
 
 export interface FolderEntry {

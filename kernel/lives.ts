@@ -1,0 +1,223 @@
+/** The lives of plugins: who is started when, who waits for whom, and how they are taken down. */
+import { activate, ActivationFailure, type ActivationHost, Refusal } from './activate.ts';
+import { KernelError } from './errors.ts';
+import { type PluginRecord, transition } from './lifecycle.ts';
+import { pendingPlace } from './load.ts';
+import { setTimeout } from './heal/own-timers.ts';
+import type { Provenance } from './provenance.ts';
+import type { Registry } from './registry.ts';
+import type { Supervisor } from './supervisor.ts';
+
+export interface LivesHost {
+  readonly records: readonly PluginRecord[];
+  readonly registry: Registry;
+  readonly supervisor: Supervisor;
+  readonly provenance: Provenance;
+  readonly activation: ActivationHost;
+  /** Built-in id to the id of the plugin that answers to it too. */
+  readonly replaces: Readonly<Record<string, string>>;
+  /** Ends what a plugin left running in the process, and says how much there was. */
+  readonly clear: (record: PluginRecord) => { readonly timers: number; readonly listeners: number } | undefined;
+}
+
+/** How long after the last load that ended the others are still waited for, in milliseconds. */
+const straggleMs = 1_500;
+
+export class Lives {
+  readonly #host: LivesHost;
+  readonly #awaited = new Map<string, PluginRecord[]>();
+  readonly #ending = new Set<Promise<void>>();
+  /** Plugins that start because what they require has come. */
+  readonly #late = new Set<Promise<void>>();
+
+  constructor(host: LivesHost) {
+    this.#host = host;
+  }
+
+  /** Notes the events a plugin waits for. */
+  expect(record: PluginRecord): void {
+    for (const event of record.manifest.activateOn) this.#awaited.set(event, [...(this.#awaited.get(event) ?? []), record]);
+  }
+
+  /** Starts who waits for `event`; undefined when nobody does. */
+  wake(event: string): Promise<void> | undefined {
+    const waiting = this.#awaited.get(event)?.filter((record) => record.state === 'resolved' && !record.activation);
+    return waiting?.length ? this.#startAll(waiting) : undefined;
+  }
+
+  /** Starts a plugin that was off. */
+  restart(record: PluginRecord, reason?: string): Promise<void> {
+    transition(record, 'resolved', reason);
+    record.activation = undefined;
+    return this.#startAll([record]);
+  }
+
+  /** Resolves when nobody starts any more because somebody else has. */
+  async settled(): Promise<void> {
+    while (this.#late.size > 0) await Promise.all(this.#late);
+  }
+
+  takeDown(record: PluginRecord): void {
+    track(this.#takeDown(record), this.#ending);
+  }
+
+  /** Takes all plugins down, last started first. */
+  async end(): Promise<void> {
+    const running = this.#host.records.filter((record) => record.scope).sort((a, b) => b.rank - a.rank);
+    for (const record of running) {
+      await this.#takeDown(record);
+      if (record.running) transition(record, 'disposed');
+    }
+    for (const record of this.#host.records) transition(record, 'disposed');
+    await Promise.all([...this.#ending, ...this.#late]);
+  }
+
+  /** A plugin whose service went falls back; one whose service came is started. */
+  servicesChanged(): void {
+    for (const record of this.#host.records) {
+      const unmet = record.manifest.requires.services?.some((key) => !this.#host.registry.provides(key));
+      if (unmet === undefined) continue;
+      if (unmet && record.running) track(this.#fallBack(record), this.#ending);
+      else if (!unmet && isWaiting(record)) this.#startLate([record]);
+    }
+  }
+
+  /** Starts plugins side by side. What still hangs a while after the last one came up is given up. */
+  #startAll(records: readonly PluginRecord[]): Promise<void> {
+    return this.#host.provenance.leave(
+      () =>
+        new Promise<void>((resolve) => {
+          const pending = new Set(records);
+          let timer: NodeJS.Timeout | undefined;
+          const giveUp = () => {
+            for (const record of pending) this.#giveUp(record);
+            resolve();
+          };
+          const wait = () => {
+            clearTimeout(timer);
+            if (pending.size === 0) resolve();
+            else timer = setTimeout(giveUp, straggleMs);
+          };
+          for (const record of records) {
+            void this.#activate(record).then(() => {
+              pending.delete(record);
+              wait();
+            });
+          }
+          wait();
+        }),
+    );
+  }
+
+  #giveUp(record: PluginRecord): void {
+    if (record.state !== 'resolved') return;
+    if (!waits(record)) {
+      this.#host.supervisor.fault(record, 'load', 'load', new KernelError('LOAD_TIMEOUT', { ms: straggleMs, place: pendingPlace(record.candidate.entry) }));
+      return;
+    }
+    // Not its own fault: it may start when what it requires has come up.
+    record.life += 1;
+    record.activation = undefined;
+  }
+
+  /** Never rejects: whatever goes wrong becomes a state with a reason. */
+  #activate(record: PluginRecord): Promise<void> {
+    record.activation ??= this.#run(record);
+    return record.activation;
+  }
+
+  async #run(record: PluginRecord): Promise<void> {
+    if (record.state !== 'resolved') return;
+    const { supervisor, activation } = this.#host;
+    const life = ++record.life;
+    const missing = await this.#missingRequirement(record);
+    if (record.life !== life) return;
+    record.reason = missing === undefined ? undefined : `${waitsFor}${missing}`;
+    if (missing !== undefined) {
+      record.activation = undefined;
+      return;
+    }
+    try {
+      await activate(record, activation, () => record.state === 'resolved' && record.life === life);
+      if (!record.running || record.life !== life) return;
+      supervisor.revived(record);
+      this.#wakeDependents(record);
+    } catch (error) {
+      if ((record.state !== 'resolved' && record.state !== 'activated') || record.life !== life) return;
+      if (error instanceof Refusal) {
+        transition(record, 'refused', error.message);
+        this.#unload(record);
+        return;
+      }
+      const { where, error: cause } = error instanceof ActivationFailure ? error : { where: 'setup' as const, error };
+      supervisor.fault(record, where, where, cause);
+    }
+  }
+
+  async #missingRequirement(record: PluginRecord): Promise<string | undefined> {
+    const { plugins = {}, services = [] } = record.manifest.requires;
+    for (const id of Object.keys(plugins)) {
+      const needed = this.#host.records.find((other) => this.#answersTo(other, id) && other.state !== 'refused');
+      record.reason = `${waitsFor}the plugin ${id}`;
+      if (needed) await this.#activate(needed);
+      if (!needed?.running) return `the plugin ${id}`;
+    }
+    const service = services.find((key) => !this.#host.registry.provides(key));
+    return service === undefined ? undefined : `the service ${service}`;
+  }
+
+  #answersTo(record: PluginRecord, id: string): boolean {
+    return record.id === id || this.#host.replaces[id] === record.id;
+  }
+
+  #dependents(record: PluginRecord): PluginRecord[] {
+    return this.#host.records.filter((other) => Object.keys(other.manifest.requires.plugins ?? {}).some((id) => this.#answersTo(record, id)));
+  }
+
+  /** Starts those that fell back, or never came up, because this one was not there. */
+  #wakeDependents(record: PluginRecord): void {
+    const waiting = this.#dependents(record).filter(isWaiting);
+    if (waiting.length > 0) this.#startLate(waiting);
+  }
+
+  #startLate(records: readonly PluginRecord[]): void {
+    track(this.#startAll(records), this.#late);
+  }
+
+  async #takeDown(record: PluginRecord): Promise<void> {
+    for (const dependent of this.#dependents(record)) if (dependent.running) await this.#fallBack(dependent);
+    await record.scope?.dispose();
+    this.#unload(record);
+  }
+
+  async #fallBack(record: PluginRecord): Promise<void> {
+    transition(record, 'resolved', `${waitsFor}what it requires`);
+    await this.#takeDown(record);
+    record.activation = undefined;
+    this.servicesChanged(); // what it requires may have come back meanwhile
+  }
+
+  /** Forgets what the plugin registered, and ends what it left running. */
+  #unload(record: PluginRecord): void {
+    record.scope = undefined;
+    record.slots = [];
+    record.contributes = [];
+    const left = this.#host.clear(record);
+    if (left?.timers || left?.listeners) record.log.warn(`left ${left.timers} timers and ${left.listeners} process listeners behind; they were removed`);
+  }
+}
+
+const waitsFor = 'waits for ';
+
+function waits(record: PluginRecord): boolean {
+  return record.reason?.startsWith(waitsFor) ?? false;
+}
+
+function isWaiting(record: PluginRecord): boolean {
+  return record.state === 'resolved' && record.activation === undefined && waits(record);
+}
+
+function track(work: Promise<void>, among: Set<Promise<void>>): void {
+  const done = work.finally(() => among.delete(done));
+  among.add(done);
+}
