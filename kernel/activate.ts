@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import { KernelError } from './errors.ts';
+import type { FaultKind } from './fault.ts';
 import { type HookMap, hookSlotKey, type Order, type PayloadOf, type Tap } from './hook-spec.ts';
 import { createContext, type ContextHost, type Registrar } from './context.ts';
 import { type Manifest, type PluginRecord, transition } from './lifecycle.ts';
@@ -24,7 +25,11 @@ export interface ActivationHost {
   /** The plugin's part of the configuration, unchecked. */
   readonly configOf: (record: PluginRecord, schema: z.ZodType | undefined) => unknown;
   readonly contextHost: (record: PluginRecord) => ContextHost;
-  readonly fault: (record: PluginRecord, where: string, error: unknown) => void;
+  readonly fault: (record: PluginRecord, where: string, kind: FaultKind, error: unknown) => void;
+  /** Hears of every stretch of its code that has just run. */
+  readonly ran: (record: PluginRecord, where: string) => void;
+  /** Why the plugin must not run after all, looked at again right before it is loaded. */
+  readonly withdrawn: (record: PluginRecord) => string | undefined;
   readonly fire: (event: string) => Promise<void>;
 }
 
@@ -34,6 +39,8 @@ const disposeDeadline = 2_000;
 export class Refusal extends Error {}
 
 export async function activate(record: PluginRecord, host: ActivationHost, alive: () => boolean): Promise<void> {
+  const withdrawn = host.withdrawn(record);
+  if (withdrawn !== undefined) throw new Refusal(withdrawn);
   const definition = await loadDefinition(record, host);
   if (!alive()) return;
   record.definition = definition;
@@ -43,7 +50,7 @@ export async function activate(record: PluginRecord, host: ActivationHost, alive
   for (const spec of defines?.points ?? []) host.registry.definePoint(spec);
 
   const config = checkedConfig(record, definition, host);
-  const scope = new Scope(disposeDeadline, (error, timedOut) => host.fault(record, 'dispose', timedOut ? new KernelError('TIMEOUT', { ms: disposeDeadline }) : error));
+  const scope = new Scope(disposeDeadline, (error, timedOut) => host.fault(record, 'dispose', 'dispose', timedOut ? new KernelError('TIMEOUT', { ms: disposeDeadline }) : error));
   record.scope = scope;
   const { registrar, commit } = createRegistrar(record, scope, host);
   const context = createContext(record, config, registrar, host.contextHost(record));
@@ -75,6 +82,7 @@ async function enter(host: ActivationHost, record: PluginRecord, where: 'load' |
     throw new ActivationFailure(where, error);
   } finally {
     provenance.current = outer;
+    host.ran(record, where);
   }
   try {
     return await answer;

@@ -68,7 +68,8 @@ function checked(candidate: Candidate, confine: string | undefined): Candidate {
     return { ...candidate, problem: problemOf(new KernelError('ESCAPES', { file: candidate.path, line: 1, specifier: real, root: confine })) };
   }
   const leak = escapes(candidate.entry, confine);
-  return leak ? { ...candidate, problem: problemOf(new KernelError('ESCAPES', { ...leak, root: confine })) } : candidate;
+  const confined = { ...candidate, confine };
+  return leak ? { ...confined, problem: problemOf(new KernelError('ESCAPES', { ...leak, root: confine })) } : confined;
 }
 
 /** A built-in: its facts are in the bundle, its code is loaded when needed. */

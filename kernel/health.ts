@@ -58,7 +58,8 @@ export class HealthStore {
       const stored = JSON.parse(readFileSync(this.#file(id, digest), 'utf8')) as Partial<Health>;
       if (stored.digest !== digest || typeof stored.slots !== 'object' || stored.slots === null) return empty;
       const { quarantine, told, slots } = stored;
-      return { ...empty, ...(quarantine && { quarantine }), ...(typeof told === 'string' && { told }), slots };
+      const whole = (quarantine === undefined || isQuarantine(quarantine)) && Object.values(slots).every(isSlotHealth);
+      return whole ? { ...empty, ...(quarantine && { quarantine }), ...(typeof told === 'string' && { told }), slots } : empty;
     } catch {
       return empty; // absent or damaged: a plugin without record is a healthy one
     }
@@ -85,4 +86,19 @@ export class HealthStore {
   #file(id: string, digest: string): string {
     return join(this.#folder, `${id}-${createHash('sha256').update(digest).digest('hex').slice(0, 16)}.json`);
   }
+}
+
+function isQuarantine(value: unknown): value is Quarantine {
+  const { cause, hint, at, probes, nextProbe } = (value ?? {}) as Partial<Record<keyof Quarantine, unknown>>;
+  return [typeof cause, typeof at, typeof probes].join() === 'string,number,number' && isOptional(hint, 'string') && isOptional(nextProbe, 'number');
+}
+
+function isSlotHealth(value: unknown): value is SlotHealth {
+  const { counts, recent, clean, cause, quarantine, past } = (value ?? {}) as Partial<Record<keyof SlotHealth, unknown>>;
+  const numbers = (list: unknown): boolean => typeof list === 'object' && list !== null && Object.values(list).every((one) => typeof one === 'number');
+  return numbers(counts) && Array.isArray(recent) && numbers(recent) && typeof clean === 'number' && typeof cause === 'string' && [quarantine, past].every((one) => one === undefined || isQuarantine(one));
+}
+
+function isOptional(value: unknown, type: 'string' | 'number'): boolean {
+  return value === undefined || typeof value === type;
 }

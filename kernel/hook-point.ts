@@ -37,6 +37,8 @@ export class HookPoint {
   #taps: readonly TapEntry[] = [];
   #trace: Trace | undefined;
   #isTapped = false;
+  /** True from a change of the taps to the next call: a plugin may add many at once. */
+  #isStale = false;
   /** Answers a call that nobody taps; undefined where that is the payload itself. */
   readonly #empty: (() => unknown) | undefined;
   #sync: SyncForm | undefined;
@@ -52,10 +54,12 @@ export class HookPoint {
 
   /** The taps in the order they run, each with its reasons. */
   get taps(): readonly TapEntry[] {
+    this.#refresh();
     return this.#order.sorted;
   }
 
   get orderFaults(): readonly OrderFault[] {
+    this.#refresh();
     return this.#order.faults;
   }
 
@@ -71,14 +75,14 @@ export class HookPoint {
       after: order.after ?? [],
       rank,
     };
-    this.#rebuild([...this.#taps, entry]);
-    return () => this.#rebuild(this.#taps.filter((other) => other !== entry));
+    this.#change([...this.#taps, entry]);
+    return () => this.#change(this.#taps.filter((other) => other !== entry));
   }
 
   /** Notes every tap that runs in `trace`; undefined stops it. */
   traceInto(trace: Trace | undefined): void {
     this.#trace = trace;
-    this.#rebuild(this.#taps);
+    this.#change(this.#taps);
   }
 
   /**
@@ -87,6 +91,7 @@ export class HookPoint {
    */
   call(payload: unknown, signal?: AbortSignal): unknown {
     if (!this.#isTapped) return this.#empty ? this.#empty() : payload;
+    if (this.#isStale) this.#refresh();
     if (this.#sync) return this.#callSync(this.#sync, payload);
     return this.#async ? this.#callAsync(this.#async, payload, signal) : undefined;
   }
@@ -113,11 +118,17 @@ export class HookPoint {
     return answer ?? this.spec.fallback ?? { verdict: 'deny' };
   }
 
-  #rebuild(taps: readonly TapEntry[]): void {
+  #change(taps: readonly TapEntry[]): void {
     this.#taps = taps;
-    this.#order = sortTaps(this.spec.name, taps);
-    this.#sync = this.#async = undefined;
     this.#isTapped = taps.length > 0;
+    this.#isStale = true;
+  }
+
+  #refresh(): void {
+    if (!this.#isStale) return;
+    this.#isStale = false;
+    this.#order = sortTaps(this.spec.name, this.#taps);
+    this.#sync = this.#async = undefined;
     if (!this.#isTapped) return;
     if (this.spec.mode === 'sync') {
       const form = syncHook(this.spec.kind);

@@ -32,6 +32,8 @@ export interface KernelOptions {
   readonly replaces?: Readonly<Record<string, string>>;
   /** Why the project tier does not run; undefined when it is trusted. */
   readonly untrusted?: string;
+  /** Whether the project is still as it was trusted; asked before each of its plugins is loaded. */
+  readonly trusted?: () => boolean;
   /** Lines to tell the person at the start, beside those about plugins. */
   readonly notices?: readonly string[];
   /** A plugin's part of the configuration, unchecked. */
@@ -110,7 +112,9 @@ export class Kernel implements KernelControl, Disposable {
           stateFile: join(options.paths.state, 'plugins', `${record.id}.json`),
           stray: (error) => this.#supervisor.fault(record, 'timer', 'stray', error),
         }),
-        fault: (record, where, error) => void this.#supervisor.fault(record, where, 'dispose', error),
+        fault: (record, where, kind, error) => void this.#supervisor.fault(record, where, kind, error),
+        ran: (record, where) => this.#containment?.checkGlobals(record, where),
+        withdrawn: (record) => (record.tier === 'project' && options.trusted?.() === false ? 'the project has changed since it was trusted' : undefined),
         fire: (event) => this.fire(event),
       },
     });

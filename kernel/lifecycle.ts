@@ -39,6 +39,8 @@ export interface Candidate {
   readonly manifest: Manifest;
   /** True when no package.json speaks for it: its static facts come with its code. */
   readonly bare: boolean;
+  /** Real folder that its code must not leave: what was trusted. */
+  readonly confine?: string;
   /** Built-ins bring their own way to load. */
   readonly load?: () => Promise<{ readonly default: PluginDefinition }>;
   /** What a built-in defines, known before it is loaded. */

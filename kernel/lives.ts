@@ -22,6 +22,8 @@ export interface LivesHost {
 
 /** How long after the last load that ended the others are still waited for, in milliseconds. */
 const straggleMs = 1_500;
+/** How long plugins are waited for, all together, when the agent ends, in milliseconds. */
+const endMs = 8_000;
 
 export class Lives {
   readonly #host: LivesHost;
@@ -64,12 +66,17 @@ export class Lives {
   /** Takes all plugins down, last started first. */
   async end(): Promise<void> {
     const running = this.#host.records.filter((record) => record.scope).sort((a, b) => b.rank - a.rank);
+    const patience = performance.now() + endMs;
     for (const record of running) {
-      await this.#takeDown(record);
+      const gone = this.#takeDown(record);
+      // Everybody is taken down; but what many of them keep waiting must not add up.
+      if (performance.now() < patience) await gone;
+      else track(gone, this.#late);
       if (record.running) transition(record, 'disposed');
     }
     for (const record of this.#host.records) transition(record, 'disposed');
-    await Promise.all([...this.#ending, ...this.#late]);
+    const left = Promise.all([...this.#ending, ...this.#late]);
+    await Promise.race([left, new Promise((resolve) => setTimeout(resolve, Math.max(0, patience - performance.now())).unref())]);
   }
 
   /** A plugin whose service went falls back; one whose service came is started. */

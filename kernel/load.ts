@@ -1,11 +1,14 @@
 /** Loading: from a module file to the plugin definition it exports. */
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { basename, dirname, relative, sep } from 'node:path';
-import type { Jiti } from 'jiti';
+import { createRequire } from 'node:module';
+import { basename, dirname, join, relative, sep } from 'node:path';
+import type { Jiti, JitiOptions } from 'jiti';
 import { KernelError } from './errors.ts';
 import { stackOf } from './fault.ts';
-import type { PluginRecord } from './lifecycle.ts';
+import type { Candidate, PluginRecord } from './lifecycle.ts';
 import { isPluginDefinition, type PluginDefinition } from './plugin.ts';
+import { checkConfined } from './trust/confine.ts';
 
 export interface LoaderOptions {
   /** Private folder for transpiled sources. */
@@ -18,12 +21,18 @@ export type Loader = (record: PluginRecord) => Promise<PluginDefinition>;
 
 /** jiti is imported with the first plugin that needs it: an agent without plugins does not pay for it. */
 export function createLoader(options: LoaderOptions): Loader {
-  let jiti: Promise<Jiti> | undefined;
+  // What is confined has an instance of its own, and shares no transpiled source with others.
+  const instances = new Map<string | undefined, Promise<Jiti>>();
   // Two imports of one file at once would evaluate it twice.
   const loading = new Map<string, Promise<unknown>>();
 
-  const importModule = async (entry: string): Promise<unknown> => {
-    const instance = await (jiti ??= createInstance(options));
+  const instanceFor = (confine: string | undefined): Promise<Jiti> => {
+    const made = instances.get(confine) ?? createInstance(options, confine);
+    instances.set(confine, made);
+    return made;
+  };
+  const importModule = async ({ entry, confine }: Candidate): Promise<unknown> => {
+    const instance = await instanceFor(confine);
     // A module that failed half way must not be found half made by the next attempt.
     const folder = dirname(entry) + sep;
     for (const key of Object.keys(instance.cache)) if (key === entry || key.startsWith(folder)) delete instance.cache[key];
@@ -34,7 +43,8 @@ export function createLoader(options: LoaderOptions): Loader {
     } catch (error) {
       // V8 has many words for an await it did not expect. What does not compile has its place in front of
       // its name; a SyntaxError the plugin itself threw (of JSON.parse, say) has not, and must not run twice.
-      if (error instanceof SyntaxError && !stackOf(error).startsWith('SyntaxError')) return instance.import(entry);
+      const isAwait = error instanceof SyntaxError ? !stackOf(error).startsWith('SyntaxError') : error instanceof ReferenceError && error.message === 'await is not defined';
+      if (isAwait) return instance.import(entry);
       throw error;
     }
   };
@@ -42,7 +52,7 @@ export function createLoader(options: LoaderOptions): Loader {
   return async (record) => {
     const { candidate } = record;
     if (candidate.load) return (await candidate.load()).default;
-    const running = loading.get(candidate.entry) ?? importModule(candidate.entry);
+    const running = loading.get(candidate.entry) ?? importModule(candidate);
     loading.set(candidate.entry, running);
     try {
       return definitionOf(await running, candidate.entry);
@@ -54,10 +64,22 @@ export function createLoader(options: LoaderOptions): Loader {
   };
 }
 
-async function createInstance({ cache, virtualModules }: LoaderOptions): Promise<Jiti> {
+async function createInstance({ cache, virtualModules }: LoaderOptions, confine: string | undefined): Promise<Jiti> {
   const [{ createJiti }, modules] = await Promise.all([import('jiti'), virtualModules()]);
   // With interop, `import path from 'node:path'` and default imports of CommonJS packages mean what they mean to Node.
-  return createJiti(import.meta.url, { fsCache: cache, virtualModules: modules, interopDefault: true });
+  const shared = { virtualModules: modules, interopDefault: true };
+  if (confine === undefined) return createJiti(import.meta.url, { ...shared, fsCache: cache });
+  // jiti resolves and evaluates most modules by itself: whatever it is about to transpile is looked at here,
+  // and what it hands to Node in `confine.ts`. A cache of its own makes sure that nothing else is in it.
+  const transpile = createRequire(createRequire(import.meta.url).resolve('jiti'))('../dist/babel.cjs') as NonNullable<JitiOptions['transform']>;
+  return createJiti(import.meta.url, {
+    ...shared,
+    fsCache: join(cache, createHash('sha256').update(confine).digest('hex').slice(0, 16)),
+    transform: (source) => {
+      checkConfined(confine, source.filename ?? '');
+      return transpile(source);
+    },
+  });
 }
 
 function definitionOf(module: unknown, entry: string): PluginDefinition {

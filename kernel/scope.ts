@@ -25,7 +25,7 @@ export class Scope implements Disposable {
   readonly #deadline: number;
   readonly #failed: DisposeFailure;
 
-  /** @param deadline milliseconds each disposer may take; `failed` hears of throws and of time-outs. */
+  /** @param deadline milliseconds each disposer may take, and all of them three times that; `failed` hears of throws and of time-outs. */
   constructor(deadline: number, failed: DisposeFailure) {
     this.#deadline = deadline;
     this.#failed = failed;
@@ -37,7 +37,7 @@ export class Scope implements Disposable {
 
   /** What joins a scope that is already closed is disposed at once: nothing outlives its plugin. */
   own<D extends Disposable>(owned: D): D {
-    if (this.#closed) void this.#settle(owned);
+    if (this.#closed) void this.#settle(owned, this.#deadline);
     else this.#owned.push(owned);
     return owned;
   }
@@ -46,16 +46,18 @@ export class Scope implements Disposable {
     this.#closed = true;
     const owned = this.#owned;
     this.#owned = [];
-    for (const one of owned.reverse()) await this.#settle(one);
+    const patience = performance.now() + 3 * this.#deadline;
+    // Past that everybody is still asked to leave, but nobody is waited for.
+    for (const one of owned.reverse()) await this.#settle(one, Math.min(this.#deadline, Math.max(0, patience - performance.now())));
   }
 
-  async #settle(owned: Disposable): Promise<void> {
+  async #settle(owned: Disposable, deadline: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     try {
       const done = owned.dispose();
       if (!done) return;
       const late = new Promise<'late'>((resolve) => {
-        timer = setTimeout(resolve, this.#deadline, 'late');
+        timer = setTimeout(resolve, deadline, 'late');
       });
       if ((await Promise.race([done, late])) === 'late') this.#failed(undefined, true);
     } catch (error) {

@@ -2,7 +2,7 @@
 // The `agent` command. Plain JavaScript that any Node since 18 can read: it finds a Node that is new
 // enough, or says in one line what to do.
 import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import module from 'node:module';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,12 @@ if (arguments_.length === 1 && ['--version', '-V'].includes(arguments_[0])) {
   }
 } else {
   const cache = process.env.AGENT_HOME ? join(process.env.AGENT_HOME, 'cache') : join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'agent');
-  module.enableCompileCache?.(join(cache, 'compiled'));
+  try {
+    mkdirSync(cache, { recursive: true, mode: 0o700 });
+    module.enableCompileCache?.(join(cache, 'compiled'));
+  } catch {
+    // Without a cache it starts more slowly.
+  }
   const main = new URL('../dist/main.js', import.meta.url);
   if (existsSync(main)) await import(main.href);
   else {

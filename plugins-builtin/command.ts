@@ -1,7 +1,22 @@
 /** What `dist/main.js` runs: the command line of this process. */
+import { constants } from 'node:os';
 import { main } from './main.ts';
 
-const code = await main(process.argv.slice(2));
+// Whatever keeps the end of this file from being reached, it is no success.
+process.exitCode = 1;
+
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(name, function ending() {
+    // A command that is at work listens as well, and decides. Before and after it, a signal ends the process
+    // with the code a shell expects, rather than by the signal itself.
+    if (process.listeners(name).every((listener) => listener === ending)) process.exit(128 + constants.signals[name]);
+  });
+}
+
+const code = await main(process.argv.slice(2)).catch((error: unknown) => {
+  process.stderr.write(`agent: ${String(error)}\n`);
+  return 1;
+});
 // Pipes are asynchronous on some systems: what was printed must be out before the process is.
 await new Promise<void>((resolve) => {
   process.stdout.write('', () => process.stderr.write('', () => resolve()));

@@ -42,14 +42,32 @@ describe('plugin list', () => {
     expect(next).toMatch(/^registry/);
     const wrapped = (await agent.run('plugin list', { interactive: true, columns: 60 })).out.split('\n');
     expect(wrapped.slice(2).filter((text) => text.startsWith('  ')).length).toBeGreaterThan(1);
-    expect(wrapped.slice(2).every((text) => text.length <= 60)).toBe(true);
+    expect(wrapped.slice(3).every((text) => text.length <= 60 || !text.trim().includes(' '))).toBe(true);
   });
 
   it('keeps to the width of a terminal', async () => {
     at.plugin('home/config/plugins/greeter', { id: 'greeter' }, greeting);
     await using agent = await boot(at);
     const { out } = await agent.run('plugin list', { interactive: true, columns: 70 });
-    expect(out.split('\n').map((line) => line.length).every((length) => length <= 70)).toBe(true);
+    const path = join(at.paths.config, 'plugins/greeter');
+    expect(out.split('\n').every((line) => line.length <= 70 || line.includes(path))).toBe(true);
+  });
+
+  it('puts the path on a line of its own on a terminal, whole', async () => {
+    const folder = at.plugin(`home/config/plugins/${'greeter'.repeat(4)}`, { id: 'greeter' }, greeting);
+    await using agent = await boot(at);
+    const lines = (await agent.run('plugin list', { interactive: true, columns: 60 })).out.split('\n');
+    expect(lines[0]).not.toContain('PATH');
+    expect(lines[2]).toBe(`  ${folder}`);
+    expect(lines[3]).toMatch(/^registry/);
+  });
+
+  it('says of what waits to be needed that it is there on demand', async () => {
+    at.plugin('home/config/plugins/lazy', { id: 'lazy', activateOn: ['hook:turn.end'] }, greeting);
+    await using agent = await boot(at);
+    expect((await agent.run('plugin list')).out).toMatch(/^lazy +1\.2\.3 +global +on demand +- /m);
+    expect((await agent.run('plugin list', { options: { json: true } })).json).toContainEqual(expect.objectContaining({ id: 'lazy', state: 'resolved' }));
+    expect(await agent.run('plugin release', { arguments: { id: 'lazy' } })).toMatchObject({ code: 0, out: 'lazy is loaded on demand and has nothing on record' });
   });
 
   it('cannot be made to write escape sequences', async () => {

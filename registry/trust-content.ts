@@ -57,9 +57,13 @@ export function contentLines({ files, plugins, settings, warnings }: TrustConten
   return [...lines, ...warnings.flatMap((warning) => wrap(`  ${style.yellow(`⚠ ${oneLine(warning)}`)}`, columns))];
 }
 
-/** What the person is asked before anything of a project counts. `problem` is why it does not. */
-export function trustQuestion(problem: string, content: TrustContent, style: Style, columns: number): string {
-  const outlook = 'Plugins run as you. To see this again: agent trust status';
+/**
+ * What the person is asked before anything of a project counts.
+ * @param problem why it does not
+ * @param place ` --cwd …`, where the person named the folder
+ */
+export function trustQuestion(problem: string, content: TrustContent, place: string, style: Style, columns: number): string {
+  const outlook = `Plugins run as you. To see this again: agent trust status${place}`;
   return [...wrap(`${problem}. With trust this takes effect:`, columns, 2), ...contentLines(content, style, columns), ...wrap(outlook, columns, 2), 'Trust it?'].join('\n');
 }
 

@@ -20,6 +20,13 @@ function fillProject(): void {
   at.write('project/.agent/plugins/greet.ts', '');
 }
 
+const covered = [
+  '  files      4',
+  '  2 plugins  greet: one file; it states what it needs in its code',
+  '             lint: asks for exec (run programs)',
+  '  1 setting  model = local/qwen',
+];
+
 describe('outside of a project', () => {
   it('there is nothing to trust', async () => {
     expect(await trust('status', {}, false)).toMatchObject({ code: 0, out: 'This folder belongs to no project with an .agent folder: there is nothing to trust.' });
@@ -34,19 +41,13 @@ describe('trust status', () => {
     fillProject();
     const { code, out, err } = await trust('status');
     expect(code).toBe(0);
-    expect(out.split('\n')).toEqual([
-      `${at.project} is not trusted`,
-      '  files      4',
-      '  2 plugins  greet, asks for what its code says',
-      '             lint, asks for exec (run programs)',
-      '  1 setting  model',
-    ]);
+    expect(out.split('\n')).toEqual([`${at.project} is not trusted`, ...covered]);
     expect(err).toContain('agent trust grant');
   });
 
   it('tells the same as JSON, also once it is trusted', async () => {
     fillProject();
-    const content = { folder: at.project, files: 4, plugins: [{ id: 'greet' }, { id: 'lint', capabilities: ['exec'] }], settings: ['model'] };
+    const content = { folder: at.project, files: 4, plugins: [{ id: 'greet' }, { id: 'lint', capabilities: ['exec'] }], settings: [{ key: 'model', value: 'local/qwen' }], warnings: [] };
     expect((await trust('status', { options: { json: true } })).json).toMatchObject({ ...content, status: 'untrusted', granted: null });
     await trust('grant');
     expect((await trust('status', { options: { json: true } })).json).toMatchObject({ ...content, status: 'trusted', granted: expect.stringMatching(/^\d{4}-/) });
@@ -66,6 +67,11 @@ describe('trust status', () => {
     expect(await trust('grant')).toMatchObject({ code: 1, err: expect.stringContaining('out is a link that leaves the folder') });
   });
 
+  it('names the project by the folder it was given', async () => {
+    fillProject();
+    expect((await trust('status', { options: { cwd: "it's here" } })).err).toContain("agent trust grant --cwd 'it'\\''s here'");
+  });
+
   it('reports a plugin that could not run anyway', async () => {
     at.write('elsewhere.ts', '');
     at.write('project/.agent/plugins/leaky.ts', "import '../../../elsewhere.ts';");
@@ -79,7 +85,8 @@ describe('trust grant', () => {
     const { code, out, questions } = await trust('grant');
     expect(code).toBe(0);
     expect(questions).toEqual([]);
-    expect(out).toContain(`Trusted ${at.project}\n  files      4`);
+    expect(out.split('\n')).toEqual([`Trusted ${at.project}`, ...covered]);
+    expect((await trust('status')).out.split('\n').slice(1)).toEqual(covered);
     await using agent = await boot(at, true);
     expect(agent.kernel.plugins().find(({ id }) => id === 'lint')).toMatchObject({ state: 'activated', tier: 'project' });
     expect((await agent.run('trust grant')).out).toBe(`${at.project} is trusted already.`);

@@ -1,6 +1,6 @@
 /** `agent trust status`, `grant` and `revoke` */
 import { join } from 'node:path';
-import { type Command, command, type CommandIO, configControl, kernelControl, type PluginContext, shortPath, trustControl, wrap } from 'newt-agent';
+import { type Command, command, type CommandIO, configControl, kernelControl, type PluginContext, shellWord, shortPath, trustControl, wrap } from 'newt-agent';
 import type { TrustStatus } from '../kernel/trust/trust.ts';
 import { textColumns } from './layout.ts';
 import { failed, refused, reporting } from './report.ts';
@@ -15,6 +15,7 @@ export function trustStatusCommand(p: PluginContext): Command {
     options: [{ flags: '--json', description: 'Print JSON' }],
     examples: ['agent trust status', 'agent trust status --json'],
     run: reporting(({ options }, { io }) => {
+      const { cwd } = options;
       const { trust, folder } = p.use(trustControl);
       if (folder === undefined) {
         if (options['json']) io.json({ folder: null, status: 'nothing-to-trust', reason: null, granted: null, ...nothingCovered });
@@ -30,7 +31,7 @@ export function trustStatusCommand(p: PluginContext): Command {
       }
       for (const line of wrap(`${io.style.cyan(shortPath(folder))} ${describeStatus(answer, granted, io)}`, textColumns(io), 2)) io.print(line);
       if (answer.digest !== undefined) for (const line of contentLines(content, io.style, textColumns(io))) io.print(line);
-      if (answer.digest !== undefined && answer.status !== 'trusted') io.say('Its plugins and these settings have no effect until you run: agent trust grant');
+      if (answer.digest !== undefined && answer.status !== 'trusted') io.say(`Its plugins and these settings have no effect until you run: agent trust grant${typeof cwd === 'string' ? ` --cwd ${shellWord(cwd)}` : ''}`);
       return 0;
     }),
   });
@@ -43,7 +44,7 @@ export function grantCommand(p: PluginContext): Command {
     examples: ['agent trust status', 'agent trust grant'],
     run: reporting((_, { io }) => {
       const { trust, folder } = p.use(trustControl);
-      if (folder === undefined) throw refused(noFolder, 'run it inside of the project');
+      if (folder === undefined) throw refused(noFolder, 'run it inside of the project, or name its folder with --cwd');
       const { status, digest, reason } = trust.status(folder);
       if (status === 'nothing-to-trust') throw refused(`${shortPath(folder)} holds no files: there is nothing to trust`);
       if (status === 'trusted') {
@@ -68,13 +69,13 @@ export function revokeCommand(p: PluginContext): Command {
     examples: ['agent trust revoke'],
     run: reporting((_, { io }) => {
       const { trust, folder } = p.use(trustControl);
-      if (folder === undefined) throw refused(noFolder, 'run it inside of the project');
+      if (folder === undefined) throw refused(noFolder, 'run it inside of the project, or name its folder with --cwd');
       if (!trust.revoke(folder)) {
         io.print(`${shortPath(folder)} is not trusted.`);
         return 0;
       }
       io.print(`Revoked trust in ${io.style.cyan(shortPath(folder))}`);
-      io.say('Its plugins and settings have no effect from the next start on.');
+      io.say('Its plugins, and the settings that need trust, have no effect from the next start on.');
       return 0;
     }),
   });

@@ -1,35 +1,36 @@
 /** Changes to a configuration file; its comments and the order of its keys stay. */
 import { existsSync, readFileSync } from 'node:fs';
-import { isCollection } from 'yaml';
+import { isCollection, stringify } from 'yaml';
 import type { z } from 'zod';
 import { writeAtomic } from '../atomic-write.ts';
 import { openConfigFile, parseValue } from './file.ts';
-import { problemAt, readIssue } from './problem.ts';
+import { noSuchKey, readIssue } from './problem.ts';
 import { knownKeys, member, type Shape, shapeOf, unknownKeys } from './schema.ts';
-import { at, type Path } from './tree.ts';
+import { at, isTree, type Path } from './tree.ts';
 import { KernelError } from '../errors.ts';
-import { didYouMean } from '../near.ts';
+import { nearest } from '../near.ts';
 
 /**
  * Sets the dotted `key` to the value that `text` stands for, or removes it where `text` is undefined. The
  * file is made where missing, and left as it was if the change would add a problem to it.
  *
- * @throws KernelError `CONFIG_INVALID`, and what reading the file throws
+ * @throws KernelError `ARGUMENT` for what the key or the value is not, and what reading the file throws
  */
 export function setConfigValue(schema: z.ZodObject, file: string, key: string, text: string | undefined): void {
   const opened = openConfigFile(file, existsSync(file) ? readFileSync(file, 'utf8') : '');
   const { document } = opened;
   const path = key.split('.').map((step, index, steps) => (Array.isArray(at(opened.tree, steps.slice(0, index))) ? Number(step) : step));
   const ancestors = path.map((_, length) => path.slice(0, length)).slice(1);
+  // Whoever called said it: no line of the file is to blame.
   const refuse = (where: Path, problem: string): never => {
-    throw problemAt({ layer: 'global', file, line: opened.line(path) }, where, problem);
+    throw new KernelError('ARGUMENT', { what: `${where.join('.')}: ${problem}`, hint: 'agent config list shows every key' });
   };
   if (text === undefined) {
     if (!document.hasIn(path)) return;
     document.deleteIn(path);
   } else {
     const shape = shapeOf(schema);
-    const found = path.reduce<Shape>((inner, step, index) => member(inner, step) ?? refuse(path.slice(0, index + 1), `no such key${didYouMean(String(step), knownKeys(inner))}`), shape);
+    const found = path.reduce<Shape>((inner, step, index) => member(inner, step) ?? refuse(path.slice(0, index + 1), noSuchKey(wholeKey(path.slice(0, index), nearest(String(step), knownKeys(inner))))), shape);
     const value = parseValue(text, found);
     const before = problems(schema, shape, opened.tree);
     for (const ancestor of ancestors) if (document.hasIn(ancestor) && !isCollection(document.getIn(ancestor, true))) document.deleteIn(ancestor);
@@ -43,13 +44,15 @@ export function setConfigValue(schema: z.ZodObject, file: string, key: string, t
 /** @throws KernelError `ARGUMENT` if the file exists */
 export function initConfig(schema: z.ZodObject, file: string): void {
   if (existsSync(file)) throw new KernelError('ARGUMENT', { what: `${file} exists`, hint: 'agent config set KEY VALUE changes it' });
-  const lines = ['# Every key with its default. Take the "# " off a line, and off the lines it belongs to, to change it.'];
+  const lines = ['# Every key with its default, or an example. Take the "# " off a line, and off the lines it belongs to, to change it.'];
   const list = (shape: Shape, indent: string, preset: unknown): void => {
     for (const [key, inner] of Object.entries(shape.properties ?? {})) {
       const value = at(preset, [key]) ?? inner.default;
       if (indent === '') lines.push('');
-      const written = inner.properties || value === undefined ? '' : ` ${JSON.stringify(value)}`;
+      const [example] = inner.examples ?? [];
+      const written = inner.properties || example !== undefined || value === undefined ? '' : ` ${JSON.stringify(value)}`;
       lines.push(`# ${indent}${key}:${written}${inner.description ? `  # ${inner.description}` : ''}`);
+      if (isTree(example)) for (const [name, one] of Object.entries(example)) lines.push(`# ${indent}  ${name}: ${stringify(one, { collectionStyle: 'flow', lineWidth: 0 }).trimEnd()}`);
       list(inner, `${indent}  `, value);
     }
   };
@@ -57,9 +60,13 @@ export function initConfig(schema: z.ZodObject, file: string): void {
   writeAtomic(file, `${lines.join('\n')}\n`);
 }
 
+function wholeKey(above: Path, name: string | undefined): string | undefined {
+  return name === undefined ? undefined : [...above, name].join('.');
+}
+
 // What holds a ${VAR} is checked when it is read.
 function problems(schema: z.ZodObject, shape: Shape, tree: unknown): { path: Path; text: string }[] {
   const issues = schema.safeParse(tree).error?.issues.map(readIssue) ?? [];
   const wrong = issues.filter(({ path }) => !String(at(tree, path)).includes('${')).map(({ path, expected }) => ({ path, text: expected }));
-  return [...unknownKeys(shape, tree).map(({ path, near }) => ({ path, text: `no such key${near}` })), ...wrong];
+  return [...unknownKeys(shape, tree).map(({ path, near }) => ({ path, text: noSuchKey(wholeKey(path.slice(0, -1), near)) })), ...wrong];
 }

@@ -1,7 +1,7 @@
 /** What the files, the environment and the command line say, each as one layer of the configuration. */
 import type { ConfigSources, Ignored } from './load.ts';
 import type { ConfigFile } from './file.ts';
-import { type Origin, problemAt } from './problem.ts';
+import { noSuchKey, noTrust, type Origin, problemAt } from './problem.ts';
 import { admits, configKeys, knownKeys, marksMembers, member, type Shape, shapeOf, type TrustLevel, unknownKeys } from './schema.ts';
 import { at, isTree, merge, nest, type Path, type Tree } from './tree.ts';
 import { nearest } from '../near.ts';
@@ -63,7 +63,7 @@ function fileLayer(file: ConfigFile, layer: FileLayer, { env, projectTrusted }: 
   };
   const take = (value: unknown, shape: Shape, from: TrustLevel, path: Path): unknown => {
     const isAllowed = levels.indexOf(from) <= levels.indexOf(reach);
-    if (path.length > 0 && !isAllowed && !(isTree(value) && marksMembers(shape))) return ignore(path, from === 'user' ? 'only the person may set it, not a project' : 'the project is not trusted');
+    if (path.length > 0 && !isAllowed && !(isTree(value) && marksMembers(shape))) return ignore(path, from === 'user' ? 'only the person may set it, not a project' : noTrust);
     const inner = (key: string | number, item: unknown): unknown => {
       const found = member(shape, key) ?? {};
       return take(item, found, found.from ?? from, [...path, key]);
@@ -122,7 +122,7 @@ function flagLayer(flags: Readonly<Record<string, unknown>>, shape: Shape, parse
 
 function refuseUnknown(shape: Shape, tree: Tree, origin: (path: Path) => Origin): void {
   const [first, ...others] = unknownKeys(shape, tree);
-  if (first) throw problemAt(origin(first.path), first.path, `no such key${first.near}`, { others: others.length });
+  if (first) throw problemAt(origin(first.path), first.path, noSuchKey(first.near), { others: others.length });
 }
 
 // Names that are not in the schema (of a provider, of a plugin) are found by what the layers below call them.

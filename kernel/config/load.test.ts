@@ -306,8 +306,8 @@ describe('editing', () => {
     write(global, 'theme: dark\n');
     const set = (key: string, text: string) => (): void => setConfigValue(schema, global, key, text);
     expect(set('raect.enabled', 'true')).toThrow('raect: no such key; did you mean "react"?');
-    expect(set('react.max_ronds', '1')).toThrow('react.max_ronds: no such key; did you mean "max_rounds"?');
-    expect(set('react.max_rounds', 'many')).toThrow('react.max_rounds: expected number');
+    expect(set('react.max_ronds', '1')).toThrow(/^react\.max_ronds: no such key; did you mean "react\.max_rounds"\?$/);
+    expect(set('react.max_rounds', 'many')).toThrow(/^react\.max_rounds: expected number/);
     expect(set('sources.a.wire', 'packed')).toThrow('sources.a.url: expected string');
     expect(set('theme.a', 'x')).toThrow('theme.a: no such key');
     expect(set('__proto__.polluted', 'x')).toThrow('__proto__: no such key');

@@ -11,6 +11,14 @@ export interface Origin {
   readonly variable?: string;
 }
 
+/** Why a project's setting is ignored that would count with trust. */
+export const noTrust = 'the project is not trusted';
+
+/** @param near the key that was probably meant */
+export function noSuchKey(near: string | undefined): string {
+  return `no such key${near === undefined ? '' : `; did you mean "${near}"?`}`;
+}
+
 const listHint = 'agent config list shows every key';
 
 export function problemAt(origin: Origin, path: Path, problem: string, { others = 0, hint = listHint } = {}): KernelError {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { isTree, type Path } from './tree.ts';
 import { KernelError } from '../errors.ts';
-import { didYouMean } from '../near.ts';
+import { nearest } from '../near.ts';
 
 /** Who may set a key: only the person, also a project they trust, or any project. Unmarked keys are `user`. */
 export type TrustLevel = 'user' | 'trusted-project' | 'any';
@@ -17,6 +17,8 @@ export interface Shape {
   readonly oneOf?: readonly Shape[];
   readonly allOf?: readonly Shape[];
   readonly default?: unknown;
+  /** What a starter file shows in place of the default. */
+  readonly examples?: readonly unknown[];
   readonly description?: string;
   readonly from?: TrustLevel;
 }
@@ -56,13 +58,13 @@ export function member(shape: Shape, key: string | number): Shape | undefined {
   return typeof key === 'number' ? {} : undefined;
 }
 
-/** Every key of `value` the shape does not have, with the suggestion to make. */
-export function unknownKeys(shape: Shape, value: unknown, path: Path = []): { path: Path; near: string }[] {
+/** Every key of `value` the shape does not have, with the nearest that it has there. */
+export function unknownKeys(shape: Shape, value: unknown, path: Path = []): { path: Path; near: string | undefined }[] {
   if (typeof value !== 'object' || value === null || !admits(shape, value)) return [];
   const entries = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
   return entries.flatMap(([key, inner]) => {
     const found = member(shape, key);
-    return found ? unknownKeys(found, inner, [...path, key]) : [{ path: [...path, key], near: didYouMean(String(key), knownKeys(shape)) }];
+    return found ? unknownKeys(found, inner, [...path, key]) : [{ path: [...path, key], near: nearest(String(key), knownKeys(shape)) }];
   });
 }
 

@@ -1,6 +1,6 @@
 /** The agent: sessions, the loop, and the tools that belong to the loop itself. */
 import { join } from 'node:path';
-import { definePlugin, kernelControl, modelChooser, OperationalError, type SessionOptions, sessions } from 'newt-agent';
+import { definePlugin, kernelControl, modelChooser, OperationalError, type SessionOptions, sessions, trustControl } from 'newt-agent';
 import { manifest } from './manifest.ts';
 import { openSession } from './session.ts';
 import { dispatchTool, searchTool, taskDone, taskDoneTool, useTool } from './tool-catalog.ts';
@@ -13,11 +13,13 @@ export default definePlugin(manifest, (p) => {
   p.provide(sessions, {
     async open(options: SessionOptions) {
       await p.activate('onSession');
-      const workspace = await openWorkspace(options.cwd, p.config.tools.paths);
+      const kernel = p.use(kernelControl);
+      const { config, data, state, cache } = kernel.paths;
+      const project = p.use(trustControl).folder;
+      const workspace = await openWorkspace(options.cwd, p.config.tools.paths, [config, data, state, cache, ...(project === undefined ? [] : [project])]);
       const choice = await p.use(modelChooser).choose(options.model);
       const provider = p.items('providers').get(choice.provider);
       if (!provider) throw new OperationalError(`there is no provider "${choice.provider}"`, { hint: 'name one that is configured under "providers"' });
-      const kernel = p.use(kernelControl);
       const session = await openSession(
         {
           p,

@@ -165,9 +165,24 @@ export function assistantMessage(answer: Pick<Answer, 'text' | 'calls'>): Messag
   return { role: 'assistant', content };
 }
 
+/** Deeper values overflow the stack of whoever walks them: the log, the gate, the server. */
+const maxNesting = 100;
+
+/** How deep the brackets of a JSON text go, without parsing it. */
+function nesting(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"?|[[\]{}]/gs)) {
+    if (token === '{' || token === '[') deepest = Math.max(deepest, (depth += 1));
+    else if (token === '}' || token === ']') depth -= 1;
+  }
+  return deepest;
+}
+
 /** The arguments of a call, or what is wrong with them. An empty text means no arguments. */
 export function parseArguments(text: string): { readonly value?: Json; readonly problem?: string } {
   if (!text.trim()) return { value: {} };
+  if (nesting(text) > maxNesting) return { problem: `the arguments are nested deeper than ${maxNesting} levels` };
   try {
     const value = JSON.parse(text) as Json;
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? { value } : { problem: 'the arguments are not a JSON object' };

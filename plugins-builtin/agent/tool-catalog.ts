@@ -91,7 +91,7 @@ export const taskDone = {
   name: 'task_done',
   input: z.object({
     status: z.enum(['done', 'failed']),
-    summary: z.string(),
+    summary: z.string().trim().min(1),
     evidence: z.array(z.string()).default([]).describe('ids of the tool calls that show it'),
   }),
 };

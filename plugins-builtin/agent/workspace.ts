@@ -8,23 +8,27 @@ export interface Workspace {
   readonly cwd: string;
   /** Real paths of the workspace and of the folders configuration adds to it. */
   readonly roots: readonly string[];
+  /** Real paths whose content can change what the agent is: the project's `.agent`, and the agent's own folders. */
+  readonly guarded: readonly string[];
 }
 
 export interface ResolvedPath {
   readonly real: string;
   readonly inWorkspace: boolean;
-  /** Lies in an `.agent` folder, whose content can change what the agent is. */
+  /** Lies in a guarded folder, or in one that is called `.agent`. */
   readonly inAgentFolder: boolean;
 }
 
 const maxLinks = 40;
 
 /** @throws OperationalError when the folder is missing or is none */
-export async function openWorkspace(cwd: string, extra: readonly string[]): Promise<Workspace> {
+export async function openWorkspace(cwd: string, extra: readonly string[], guarded: readonly string[]): Promise<Workspace> {
   const root = await realFolder(cwd);
   const roots = [root];
   for (const path of extra) roots.push(await realTarget(resolve(root, path)));
-  return { cwd: root, roots };
+  const real: string[] = [];
+  for (const path of guarded) real.push(await realTarget(path));
+  return { cwd: root, roots, guarded: real };
 }
 
 async function realFolder(path: string): Promise<string> {
@@ -42,14 +46,18 @@ function reason(error: unknown): string {
 }
 
 /** @param path as the model gave it, relative to the workspace */
-export async function resolvePath({ cwd, roots }: Workspace, path: string): Promise<ResolvedPath> {
+export async function resolvePath({ cwd, roots, guarded }: Workspace, path: string): Promise<ResolvedPath> {
   if (path.includes('\0')) throw new OperationalError('a path cannot contain a NUL character');
   const real = await realTarget(isAbsolute(path) ? path : join(cwd, path));
   return {
     real,
-    inWorkspace: roots.some((root) => real === root || real.startsWith(root.endsWith(sep) ? root : root + sep)),
-    inAgentFolder: relative(cwd, real).split(sep).some((part) => part.toLowerCase() === '.agent'),
+    inWorkspace: roots.some((root) => contains(root, real)),
+    inAgentFolder: real.split(sep).some((part) => part.toLowerCase() === '.agent') || guarded.some((folder) => contains(folder, real)),
   };
+}
+
+function contains(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
 /** The real path behind `path`, followed as far as it exists: what does not exist yet cannot be a symlink. */

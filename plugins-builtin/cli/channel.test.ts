@@ -224,7 +224,10 @@ test('config: mistakes are named, with the key that was meant', async () => {
   expect(await line(['config', 'get', 'max_round'])).toMatchObject({ code: 2, stderr: 'agent: max_round: no such key; did you mean "react.max_rounds"?\n  agent config list shows every key\n' });
   expect(await line(['config', 'get', 'modle'])).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean "model"?') as string });
   expect(await line(['config', 'get', 'model'])).toMatchObject({ code: 1, stdout: '', stderr: 'agent: model is not set\n  agent config set model <value>\n' });
-  expect(await line(['config', 'set', 'react.max_rounds', 'many'])).toMatchObject({ code: 2, stderr: expect.stringContaining('react.max_rounds: expected number') as string });
+  expect(await line(['config', 'set', 'react.max_rounds', 'many'])).toMatchObject({ code: 2, stderr: expect.stringMatching(/^agent: react\.max_rounds: expected number/) as string });
+  const unknown = { code: 2, stderr: 'agent: react.max_round: no such key; did you mean "react.max_rounds"?\n  agent config list shows every key\n' };
+  for (const verb of ['get', 'set']) expect(await line(['config', verb, 'react.max_round', ...(verb === 'set' ? ['7'] : [])])).toMatchObject(unknown);
+  expect(await line(['config', 'set', 'providers.lab.base_ur', 'x'])).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean "providers.lab.base_url"?') as string });
   expect(await line(['config', 'set', 'model', 'x', '--project'])).toMatchObject({ code: 2, stderr: 'agent: this folder is in no project\n  mkdir .agent makes it one\n' });
 });
 
@@ -235,12 +238,12 @@ test('config: a stronger layer is pointed out, and a project cannot set what is 
   expect(set.stderr).toBe('set react.max_rounds in ~/config.yaml\n⚠ $AGENT_REACT__MAX_ROUNDS still decides: it is stronger\n');
   expect(await inHome(home, ['config', 'set', 'providers.x.base_url', 'y', '--project'])).toMatchObject({ code: 2, stderr: 'agent: providers.x.base_url is for you to set, not for a project\n  leave out --project\n' });
   expect((await inHome(home, ['config', 'set', 'model', 'a/b', '--project'])).stderr).toBe('set model in ~/work/.agent/config.yaml\n');
-  expect((await inHome(home, ['config', 'list'])).stderr).toBe('⚠ ~/work/.agent/config.yaml:1: model does not count: the project is not trusted\n');
+  expect((await inHome(home, ['config', 'list'])).stderr).toBe('⚠ ~/work/.agent/config.yaml:1: model is ignored: the project is not trusted\n');
 });
 
 test('config: path and init', async () => {
   const home = temporaryFolder();
-  expect((await inHome(home, ['config', 'path'])).stdout.replaceAll(home, '~')).toMatch(/^LAYER +FILE +STATE\nglobal +~\/config\.yaml +missing\n$/);
+  expect((await inHome(home, ['config', 'path'])).stdout.replaceAll(home, '~')).toMatch(/^LAYER +FILE +STATE\nproject +\.\/\.agent\/config\.yaml +none\nglobal +~\/config\.yaml +missing\n$/);
   expect(await inHome(home, ['config', 'init'])).toMatchObject({ code: 0, stderr: 'wrote ~/config.yaml\n' });
   expect(readFileSync(join(home, 'config.yaml'), 'utf8')).toContain('max_rounds');
   expect(await inHome(home, ['config', 'init'])).toMatchObject({ code: 2, stderr: 'agent: ~/config.yaml exists\n  agent config set KEY VALUE changes it\n' });

@@ -9,11 +9,14 @@ import {
   type Invocation,
   OperationalError,
   oneLine,
+  maskSecrets,
   type PluginContext,
+  settingText,
+  shortPath,
   table,
   type TableLayout,
 } from 'newt-agent';
-import { type ConfigEntry, configEntries, masked, originText, shortPath, valueText } from './config-value.ts';
+import { type ConfigEntry, configEntries, originText } from './config-value.ts';
 import { sayError } from './failure.ts';
 import { nearestKey } from './nearest-key.ts';
 import { isTerminal } from './terminal.ts';
@@ -71,18 +74,18 @@ export function configCommands(p: PluginContext): Readonly<Record<string, Comman
 }
 
 function list(control: ConfigControl, { options }: Invocation, io: CommandIO): number {
-  const entries = configEntries(control).map((entry) => ({ ...entry, value: masked(entry.key, entry.value) }));
+  const entries = configEntries(control).map((entry) => ({ ...entry, value: maskSecrets(entry.key, entry.value) }));
   if (options['json']) {
     // Member by member: only what was masked may get out.
     io.json(entries.map(({ key, value, origin: { layer, file, line, variable } }) => ({ key, value: value ?? null, origin: { layer, file, line, variable } })));
     return 0;
   }
   const { cyan, dim } = io.style;
-  const rows = entries.map(({ key, value, origin }) => (isUnset({ value, origin }) ? [key, '-', ''] : [key, valueText(value), originText(origin)]));
+  const rows = entries.map(({ key, value, origin }) => (isUnset({ value, origin }) ? [key, '-', ''] : [key, settingText(value), originText(origin)]));
   io.print(table(rows, [{ title: 'KEY', style: cyan }, { title: 'VALUE' }, { title: 'FROM', style: dim }], layout(io)));
   for (const { key, file, line, why } of control.config.ignored) {
     const place = file === undefined ? '' : `${shortPath(file)}:${line}: `;
-    warn(io, `${place}${key} does not count: ${why}`);
+    warn(io, `${place}${key} is ignored: ${why}`);
   }
   return 0;
 }
@@ -95,15 +98,16 @@ function get(control: ConfigControl, { arguments: { key = '' } }: Invocation, io
     throw new OperationalError(`${wanted} is not set`, { hint: `agent config set ${wanted} <value>` });
   }
   // A secret is shown where it is asked for by its own name.
-  io.print(valueText(typeof value === 'string' ? value : masked(wanted, value)));
+  io.print(settingText(typeof value === 'string' ? value : maskSecrets(wanted, value)));
   return 0;
 }
 
 async function set(control: ConfigControl, { arguments: { key = '', value = '' }, options }: Invocation, io: CommandIO): Promise<number> {
   const wanted = String(key);
   const file = fileFor(control, options);
-  const known = control.keys().find((one) => wanted === one.key || wanted.startsWith(`${one.key}.`));
-  if (options['project'] && known?.from === 'user') throw refused(`${wanted} is for you to set, not for a project`, 'leave out --project');
+  const known = control.keys().find((one) => isWithin(wanted, one.key) || isWithin(one.key, wanted));
+  if (!known) throw unknownKey(control, wanted);
+  if (options['project'] && known.from === 'user' && isWithin(wanted, known.key)) throw refused(`${wanted} is for you to set, not for a project`, 'leave out --project');
   await control.set(wanted, String(value), file);
   io.say(`set ${wanted} in ${shortPath(file)}`);
   const origin = control.config.origin(wanted);
@@ -112,10 +116,12 @@ async function set(control: ConfigControl, { arguments: { key = '', value = '' }
   return 0;
 }
 
-function paths({ projectFile, globalFile }: ConfigControl, _: Invocation, io: CommandIO): number {
-  const files = [['project', projectFile], ['global', globalFile]] as const;
-  const rows = files.flatMap(([layer, file]) => (file === undefined ? [] : [[layer, file, existsSync(file) ? 'exists' : 'missing']]));
-  io.print(table(rows, [{ title: 'LAYER' }, { title: 'FILE' }, { title: 'STATE', style: io.style.dim }], layout(io)));
+function paths({ projectFile, globalFile }: ConfigControl, { options: { cwd = '.' } }: Invocation, io: CommandIO): number {
+  const stateOf = (file: string): string => (existsSync(file) ? 'exists' : 'missing');
+  const projectRow = projectFile === undefined ? [`${String(cwd)}/.agent/config.yaml`, 'none'] : [projectFile, stateOf(projectFile)];
+  const rows = [['project', ...projectRow], ['global', globalFile, stateOf(globalFile)]];
+  // A path is there to be copied: it is not cut to the width of the terminal.
+  io.print(table(rows, [{ title: 'LAYER' }, { title: 'FILE' }, { title: 'STATE', style: io.style.dim }], { titleStyle: io.interactive ? io.style.bold : undefined }));
   return 0;
 }
 
@@ -130,6 +136,10 @@ function fileFor({ projectFile, globalFile }: ConfigControl, options: Invocation
   if (!options['project']) return globalFile;
   if (projectFile === undefined) throw refused('this folder is in no project', 'mkdir .agent makes it one');
   return projectFile;
+}
+
+function isWithin(key: string, outer: string): boolean {
+  return key === outer || key.startsWith(`${outer}.`);
 }
 
 function isKnown(control: ConfigControl, key: string): boolean {

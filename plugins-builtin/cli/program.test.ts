@@ -25,6 +25,7 @@ const commands = new Map<string, CommandEntry>([
   ['plugin list', { description: 'List plugins', options: [{ flags: '--json', description: 'As JSON' }], run: ran(0) }],
   ['plugin add', { description: 'Add a plugin', arguments: [{ name: 'folder', description: 'Where it lies', required: true }], run: ran(0) }],
   ['plugin', { description: 'Manage plugins' }],
+  ['tour', { description: 'Show it', run: ran(0) }],
   ['trust grant', { description: 'Trust it', run: ran(0) }],
 ]);
 
@@ -65,6 +66,7 @@ test('without a command, and with --help, the help is the answer', async () => {
     Commands:
       run [task...]   Work on a task
       plugin          Manage plugins
+      tour            Show it
       trust
       help [command]  Show help for a command
 
@@ -91,6 +93,7 @@ test('every command has a help with its examples', async () => {
       -m, --model <provider/model>  Model to use
       --max-rounds <n>              Stop after this many rounds
       --yes                         Ask nothing
+      --cwd <folder>                Folder whose project counts
       -h, --help                    Show help
 
     Examples:
@@ -132,6 +135,21 @@ test('words after -- are arguments, whatever they look like', async () => {
   expect((await runLine('run', '--', '--yes')).calls[0]).toEqual({ arguments: { task: ['--yes'] }, options: {} });
 });
 
+test('every command takes the folder whose project counts, those apart that make their own', async () => {
+  expect((await runLine('trust', 'grant', '--cwd', '/x')).calls[0]?.options).toEqual({ cwd: '/x' });
+  expect((await runLine('plugin', 'add', 'y', '--cwd=/x')).calls).toEqual([{ arguments: { folder: 'y' }, options: { cwd: '/x' } }]);
+  expect(await usage('tour', '--cwd', '/x')).toMatchObject({ message: expect.stringContaining('--cwd') as string });
+});
+
+test('examples are broken to the width of the terminal', async () => {
+  const long = `agent run "${'many words '.repeat(12).trim()}"`;
+  let printed = '';
+  const host = { version: '', columns: 60, style: styleFor(false, {}), print: (text: string) => void (printed += text), run: async () => 0 };
+  await runCommandLine(['go', '--help'], new Map([['go', { description: 'Goes', examples: [long], run: ran(0) }]]), host);
+  expect(printed.split('\n').every((line) => line.length <= 60)).toBe(true);
+  expect(printed).toMatch(/^ {2}\$ agent run "many .*\n {4}many words/m);
+});
+
 test('--version', async () => {
   expect(await runLine('--version')).toMatchObject({ code: 0, printed: '1.2.3\n' });
 });
@@ -140,6 +158,9 @@ test.each([
   [['rnu'], "unknown command 'rnu' (did you mean run?)", 'agent'],
   [['plugin', 'lsit'], "unknown command 'lsit' (did you mean list?)", 'agent plugin'],
   [['run', '--modle', 'x'], "unknown option '--modle' (did you mean --model?)", 'agent run'],
+  [['help', 'nosuch'], "unknown command 'nosuch'", 'agent'],
+  [['help', 'plugin', 'lsit'], "unknown command 'lsit' (did you mean list?)", 'agent plugin'],
+  [['nosuch', '--help'], "unknown command 'nosuch'", 'agent'],
   [['--nope'], "unknown option '--nope'", 'agent'],
   [['plugin', 'add'], "missing required argument 'folder'", 'agent plugin add'],
   [['plugin', 'list', 'x'], "too many arguments for 'list'. Expected 0 arguments but got 1: x.", 'agent plugin list'],

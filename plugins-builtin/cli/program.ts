@@ -1,6 +1,6 @@
 /** The command line: commander, fed from the `commands` contribution point. */
 import { Command as Program, CommanderError } from 'commander';
-import { type Argument, type Command, displayWidth, type Guarded, type Invocation, type Style } from 'newt-agent';
+import { type Argument, type Command, displayWidth, type Guarded, type Invocation, type Option, type Style, wrap } from 'newt-agent';
 
 type Run = NonNullable<Guarded<Command>['run']>;
 
@@ -30,6 +30,10 @@ export class UsageError extends Error {
 const name = 'agent';
 const description = 'A coding agent made of plugins, none of which can take it down.';
 const maxExamples = 5;
+/** The workspace counts for every command: whose configuration, whose plugins, whose trust. */
+const workspace: Option = { flags: '--cwd <folder>', description: 'Folder whose project counts' };
+/** Commands that make a workspace of their own. */
+const placeless: ReadonlySet<string> = new Set(['tour']);
 const groupUsage = '<command> [options]';
 
 /**
@@ -40,13 +44,28 @@ export async function runCommandLine(argv: readonly string[], commands: Readonly
   let code = 0;
   const program = buildProgram(commands, host, (exitCode) => (code = exitCode));
   try {
-    await program.parseAsync(argv.length === 0 ? ['--help'] : [...argv], { from: 'user' });
+    await program.parseAsync(understood(argv, commands), { from: 'user' });
   } catch (error) {
     // Help of a group without a command is an error to commander, and an answer to us.
     const isAnswer = error instanceof CommanderError && (error.exitCode === 0 || error.code === 'commander.help');
     if (!isAnswer) throw error;
   }
   return code;
+}
+
+/**
+ * The line as commander is to see it. Asked for the help of what does not exist, it would show the help of
+ * everything: left with the unknown word alone, it says what is wrong.
+ */
+function understood(argv: readonly string[], commands: ReadonlyMap<string, CommandEntry>): string[] {
+  const wantsHelp = argv.length === 0 || argv[0] === 'help';
+  const words = argv[0] === 'help' ? argv.slice(1) : argv;
+  const path = (length: number): string => words.slice(0, length).join(' ');
+  const isKnown = (length: number): boolean => [...commands.keys()].some((known) => known === path(length) || known.startsWith(`${path(length)} `));
+  let length = 0;
+  while (length < words.length && isKnown(length + 1)) length += 1;
+  const isUnknown = length < words.length && !words[length]?.startsWith('-') && !commands.get(path(length))?.run;
+  return isUnknown ? words.slice(0, length + 1) : wantsHelp ? [...words, '--help'] : [...words];
 }
 
 function buildProgram(commands: ReadonlyMap<string, CommandEntry>, host: ProgramHost, onExit: (code: number) => void): Program {
@@ -57,7 +76,7 @@ function buildProgram(commands: ReadonlyMap<string, CommandEntry>, host: Program
     .usage(groupUsage)
     .version(host.version, '-V, --version', 'Show the version')
     .helpCommand('help [command]', 'Show help for a command')
-    .addHelpText('after', examplesText(rootExamples(commands), host.style));
+    .addHelpText('after', examplesText(rootExamples(commands), host));
   const built = new Map([['', root]]);
   // A group comes before what is in it, whatever plugin either is from.
   for (const [path, entry] of [...commands].sort(([a], [b]) => wordsOf(a).length - wordsOf(b).length)) {
@@ -71,9 +90,9 @@ function buildProgram(commands: ReadonlyMap<string, CommandEntry>, host: Program
 function addCommand(parent: Program, path: string, entry: CommandEntry, host: ProgramHost, onExit: (code: number) => void, built: Map<string, Program>): void {
   const command = parent.command(wordsOf(path).at(-1) ?? path);
   configure(command, `${name} ${path}`, host);
-  command.description(entry.description).helpCommand(false).addHelpText('after', examplesText(entry.examples ?? [], host.style));
+  command.description(entry.description).helpCommand(false).addHelpText('after', examplesText(entry.examples ?? [], host));
   for (const argument of entry.arguments ?? []) command.argument(notation(argument), argument.description);
-  for (const option of entry.options ?? []) command.option(option.flags, option.description);
+  for (const option of optionsOf(path, entry)) command.option(option.flags, option.description);
   built.set(path, command);
   const { run } = entry;
   if (!run) return void command.usage(groupUsage);
@@ -123,8 +142,14 @@ function notation({ name, required, variadic }: Pick<Argument, 'name' | 'require
   return required ? `<${shown}>` : `[${shown}]`;
 }
 
-function examplesText(examples: readonly string[], { bold }: Style): string {
-  return examples.length ? `\n${bold('Examples:')}\n${examples.map((example) => `  $ ${example}`).join('\n')}` : '';
+function optionsOf(path: string, { options = [], run }: CommandEntry): readonly Option[] {
+  const has = options.some(({ flags }) => /(?:^|[ ,])--cwd\b/.test(flags));
+  return has || !run || placeless.has(path) ? options : [...options, workspace];
+}
+
+function examplesText(examples: readonly string[], { columns, style }: ProgramHost): string {
+  const lines = examples.flatMap((example) => wrap(`  $ ${example}`, columns));
+  return lines.length ? `\n${style.bold('Examples:')}\n${lines.join('\n')}` : '';
 }
 
 /** What the commands of the first level have to offer, one each. */

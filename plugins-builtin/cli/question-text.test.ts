@@ -12,6 +12,11 @@ test('reason, preview, question', () => {
   expect(questionText(question, plain)).toBe('  writes a.ts\n  Allow write_file?');
 });
 
+test('sentences are broken to the width of the terminal, what is to be approved is not', () => {
+  const long = 'word '.repeat(6).trim();
+  expect(questionText({ ...question, reason: long, preview: long }, plain, 20)).toBe(`  word word word\n  word word word\n    ${long}\n  Allow write_file?`);
+});
+
 test('a diff is coloured, and a command that looks like one is not', () => {
   const coloured = styleFor(true, {});
   expect(questionText({ ...question, preview: '@@ -1 +1 @@\n-old\n+new' }, coloured)).toContain('    \u001b[36m@@ -1 +1 @@\u001b[39m\n    \u001b[31m-old\u001b[39m\n    \u001b[32m+new\u001b[39m\n');

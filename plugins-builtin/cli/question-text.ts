@@ -1,12 +1,13 @@
 /** What a person is shown before they say yes to a tool call. */
-import { type Question, revealed, type Style } from 'newt-agent';
+import { type Question, revealed, type Style, wrap } from 'newt-agent';
 
 const maxPreviewLines = 60;
 
 /** Reason, preview and question. Nothing in it can steer the terminal, or look like what it is not. */
-export function questionText({ question, reason, preview }: Question, style: Style): string {
+export function questionText({ question, reason, preview }: Question, style: Style, columns = Infinity): string {
   const lines = preview === undefined ? [] : previewLines(preview, style);
-  return [`  ${style.dim(revealed(reason))}`, ...lines.map((line) => `    ${line}`), `  ${style.bold(revealed(question))}`].join('\n');
+  const sentence = (text: string, format: (line: string) => string): string[] => wrap(`  ${revealed(text)}`, columns).map(format);
+  return [...sentence(reason, style.dim), ...lines.map((line) => `    ${line}`), ...sentence(question, style.bold)].join('\n');
 }
 
 function previewLines(preview: string, style: Style): string[] {

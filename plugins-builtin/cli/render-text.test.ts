@@ -97,6 +97,17 @@ test('a call that was asked about is named again when its result comes after ano
 `);
 });
 
+test('a view knows what it has shown in full of a call', () => {
+  const view = textView(testTerminal({ columns: 40 }).terminal);
+  const long = `echo ${'x'.repeat(40)}`;
+  for (const event of recordEvents(call('a', 'run_command', { command: 'echo hi' }), call('b', 'run_command', { command: long }), result('a', ''))) view.show(event);
+  expect(view.hasShown?.('a', 'echo hi')).toBe(false);
+  expect(view.hasShown?.('b', long)).toBe(false);
+  for (const event of recordEvents(result('b', ''), call('c', 'run_command', { command: 'make' }))) view.show(event);
+  expect(view.hasShown?.('c', 'make')).toBe(true);
+  expect(view.hasShown?.('c', 'make all')).toBe(false);
+});
+
 test('live output keeps to its last lines, redrawn in place and left behind when the call ends', () => {
   const lines = Array.from({ length: 7 }, (_, index) => `line ${index + 1}\n`);
   const events = recordEvents(
@@ -129,7 +140,7 @@ test('a warning while output is live takes the place of the rows, which come bac
   );
 });
 
-test('faults, notices and a cut connection are one line each', () => {
+test('faults, notices and a cut connection are one line each, broken where the terminal ends', () => {
   const events = recordEvents(
     ['session', { version: '1', cwd: '/w', model: 'tour/fibonacci', scripted: true, mode: 'normal' }],
     ['fault', { plugin: 'x', where: 'hook tool.before', kind: 'threw', cause: 'boom', action: 'off', next: 'fix', line: 'plugin x: hook tool.before: boom\n\u001b[2J(i.ts:3:1); it is off. Fix it.' }],
@@ -141,7 +152,8 @@ test('faults, notices and a cut connection are one line each', () => {
     assistant('A whole answer.'),
     answered('A whole answer.'),
   );
-  expect(seen(events)).toBe(`scripted model tour/fibonacci
+  expect(seen(events, { columns: 60, env: { NO_COLOR: '1', TERM: 'dumb' } })).toContain('⚠ plugin x: hook tool.before: boom (i.ts:3:1); it is off.\n  Fix it.\n');
+  expect(seen(events, { columns: 80, env: { NO_COLOR: '1', TERM: 'dumb' } })).toBe(`scripted model tour/fibonacci
 ⚠ plugin x: hook tool.before: boom (i.ts:3:1); it is off. Fix it.
 ⚠ plugin y is off
 

@@ -11,6 +11,8 @@ interface OpenCall {
   readonly title: CallTitle;
   readonly tail: LiveTail;
   announced: boolean;
+  /** The subject in the line that announced it, where nothing of it was cut. */
+  shown?: string;
   rule?: string;
   refusal?: string;
 }
@@ -99,9 +101,10 @@ export function textView(io: Terminal): View {
   const announce = (id: string, call: OpenCall): void => {
     if (front === id) return;
     const { name, subject } = call.title;
-    const room = io.columns - name.length - 3;
-    line(`${style.cyan('●')} ${style.bold(name)}${subject ? ` ${truncate(subject, room)}` : ''}`);
+    const shown = truncate(subject, io.columns - name.length - 3);
+    line(`${style.cyan('●')} ${style.bold(name)}${shown ? ` ${shown}` : ''}`);
     call.announced = true;
+    if (shown === subject) call.shown = subject;
     front = id;
   };
   const row = (text: string): string => `  ${style.dim(truncate(text.replaceAll('\t', '  '), io.columns - 3))}`;
@@ -191,6 +194,7 @@ export function textView(io: Terminal): View {
   };
   return {
     show,
+    hasShown: (id, text) => front === id && calls.get(id)?.shown === text,
     cancelling() {
       isCancelled = true;
       eraseRows();

@@ -141,7 +141,9 @@ function withQuestions(view: View, io: CommandIO): Required<Pick<SessionOptions,
   const ask = async (question: Question, signal: AbortSignal): Promise<boolean | undefined> => {
     asking += 1;
     try {
-      return await io.confirm(questionText(question, isTerminal(io) ? io.questionStyle : io.style), signal);
+      const { preview, ...bare } = question;
+      const isKnown = preview !== undefined && view.hasShown?.(question.call, preview);
+      return await io.confirm(questionText(isKnown ? bare : question, isTerminal(io) ? io.questionStyle : io.style, io.columns), signal);
     } finally {
       asking -= 1;
       if (asking === 0) for (const event of waiting.splice(0)) view.show(event);

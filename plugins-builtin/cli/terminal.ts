@@ -1,5 +1,5 @@
 /** The standard streams as commands see them. */
-import type { CommandIO, Style } from 'newt-agent';
+import { type CommandIO, type Style, wrap } from 'newt-agent';
 import { confirm } from './confirm.ts';
 import { type OutputStream, outputTo } from './output.ts';
 import { type InputStream, patienceWith, readAll } from './standard-input.ts';
@@ -28,6 +28,8 @@ export interface StandardStreams {
   readonly env: Environment;
 }
 
+/** Where a remark goes on that is too long for a line. */
+const hanging = 2;
 /** How long a command that needs standard input waits for its first byte, in milliseconds. */
 const longPatience = 60_000;
 
@@ -56,7 +58,7 @@ export function createTerminal(streams: StandardStreams): Terminal {
     write: (text) => result.write(text),
     print: (text) => result.write(`${text}\n`),
     json: (value) => result.write(`${JSON.stringify(value)}\n`),
-    say: (text) => remarks.write(`${text}\n`),
+    say: (text) => remarks.write(`${remarks.isTerminal ? wrap(text, remarks.columns(), hanging).join('\n') : text}\n`),
     confirm(question, signal) {
       // One at a time: two prompts on one terminal cannot be told apart.
       const answer = lastQuestion.then(() => confirm(question, streams.stdin, [remarks, result], signal));

@@ -6,6 +6,8 @@ export interface View {
   show(event: Event): void;
   /** The person asked to stop: what is still open ends for that reason. */
   cancelling(): void;
+  /** Whether `text` stands in full on the screen as what the call is about. */
+  hasShown?(call: string, text: string): boolean;
 }
 
 /** The one line a person sees of a fault, a notice or a retry. Undefined for records that are no news of that kind. */

@@ -1,6 +1,7 @@
 /** Glob patterns as models write them, matched against paths below one folder. */
-import picomatch from 'picomatch';
 import { OperationalError } from 'newt-agent';
+import { expandBraces } from './braces.ts';
+import { pathPattern } from './wildcards.ts';
 
 export interface GlobPattern {
   /** @param name path of a file below the searched folder, with `/` */
@@ -11,7 +12,9 @@ export interface GlobPattern {
   readonly plainName: string | undefined;
 }
 
-const sharedDialect = /^(?:[\w.*?-]|\{[\w.,*?-]+\})+$/;
+const sharedDialect = /^(?:[\w.*?-]|\{[\w.*?-]+(?:,[\w.*?-]+)+\})+$/;
+const longest = 1_000;
+const mostAlternatives = 250;
 
 /**
  * Compiles a pattern that is relative to the searched folder; hidden files match like others. A leading `./` means
@@ -19,16 +22,24 @@ const sharedDialect = /^(?:[\w.*?-]|\{[\w.,*?-]+\})+$/;
  *
  * @param folder absolute path of the searched folder
  * @param anywhere a pattern without `/` matches names at any depth
- * @throws OperationalError for a pattern that leaves the folder
+ * @throws OperationalError for a pattern that leaves the folder, or is none of those understood here
  */
 export function globPattern(pattern: string, folder: string, anywhere: boolean): GlobPattern {
+  if (pattern.length > longest) throw new OperationalError(`The pattern is ${pattern.length} characters long, at most ${longest} are possible. Search with several shorter ones.`);
   const relative = relativePattern(pattern, folder);
+  if (/(?:^|[^\\])[@?*+!]\(/.test(relative)) {
+    throw new OperationalError(`The pattern ${pattern} has an extended pattern such as !(a|b) or @(a|b), which is not understood. Write {a,b} for alternatives, and \\( for a parenthesis.`);
+  }
+  const alternatives = expandBraces(relative, mostAlternatives)?.map((alternative) => pathPattern(alternative.replace(/\/{2,}/g, '/')));
+  if (!alternatives) throw new OperationalError(`The braces of ${pattern} stand for more than ${mostAlternatives} patterns. Use wildcards, or several searches.`);
   const isBare = anywhere && !relative.includes('/');
-  const isMatch = picomatch(relative, { dot: true, nonegate: true, basename: isBare });
-  const base = isBare ? '' : literalBase(relative);
+  const bases = alternatives.map(({ base }) => base.join('/'));
   return {
-    matches: (name) => isMatch(name),
-    mayMatchBelow: (name) => base === '' || isWithin(name, base) || isWithin(base, name),
+    matches: (name) => {
+      const names = isBare ? [name.slice(name.lastIndexOf('/') + 1)] : name.split('/');
+      return alternatives.some((alternative) => alternative.matches(names));
+    },
+    mayMatchBelow: (name) => isBare || bases.some((base) => base === '' || isWithin(name, base) || isWithin(base, name)),
     plainName: isBare && sharedDialect.test(relative) ? relative : undefined,
   };
 }
@@ -41,12 +52,6 @@ function relativePattern(pattern: string, folder: string): string {
   }
   if (relative === '' || relative === '.') throw new OperationalError(`The pattern ${JSON.stringify(pattern)} matches no file. For all files use **.`);
   return relative;
-}
-
-/** The folders a pattern begins with; empty where they are not plain names. */
-function literalBase(pattern: string): string {
-  const { base } = picomatch.scan(pattern, { nonegate: true });
-  return /[\\*?[\](){}!@+|]/.test(base) ? '' : base.replace(/\/+$/, () => '');
 }
 
 function isWithin(path: string, folder: string): boolean {

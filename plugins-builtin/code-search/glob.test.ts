@@ -83,6 +83,15 @@ test('without any ignore file node_modules is left out, and said so', async () =
   expect((await workspace.run(glob, { pattern: '**/*.js' })).text).toBe('a.js\nnode_modules/x/a.js');
 });
 
+test('no line of an ignore file takes long', async () => {
+  await using workspace = await temporaryWorkspace();
+  const deep = `${'a/'.repeat(100)}${'a'.repeat(200)}`;
+  await plant(workspace.cwd, { '.gitignore': [`${'**/a/'.repeat(12)}b`, `${'*a'.repeat(12)}b`, `${'*[ab]?'.repeat(12)}c`].join('\n'), [deep]: '' });
+  const begun = performance.now();
+  expect((await workspace.run(glob, { pattern: '**' })).text).toBe(`.gitignore\n${deep}`);
+  expect(performance.now() - begun).toBeLessThan(2_000);
+});
+
 test('links are named but not followed, circles included', async () => {
   await using workspace = await temporaryWorkspace();
   await plant(workspace.cwd, { 'a/x.ts': '' });

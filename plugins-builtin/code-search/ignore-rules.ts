@@ -1,7 +1,7 @@
 /** Ignore files as git reads them, inside and outside of a repository alike, and never from above the workspace. */
 import { lstat, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import ignore, { type Ignore } from 'ignore';
+import { type PathPattern, pathPattern } from './wildcards.ts';
 
 /** What the ignore files between the workspace and one folder say. Paths are relative to the workspace, with `/`. */
 export interface IgnoreRules {
@@ -14,6 +14,8 @@ export interface IgnoreRules {
 
 export const ignoreFileName = '.gitignore';
 const maxBytes = 1_000_000;
+/** Longer lines are no patterns that people write. */
+const longestLine = 1_000;
 
 /**
  * The rules of the ignore files from the workspace `root` down to `folder`. Where they ignore a folder on this way, it
@@ -47,17 +49,38 @@ function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
-function rulesOf(root: string, matcher: Ignore | undefined): IgnoreRules {
+/** One line of an ignore file. */
+interface Rule {
+  /** Where the file lies: empty, or with a `/` at its end. */
+  readonly below: string;
+  readonly pattern: PathPattern;
+  readonly brings: boolean;
+  readonly foldersOnly: boolean;
+}
+
+function rulesOf(root: string, rules: readonly Rule[] | undefined): IgnoreRules {
+  const folders = new Map<string, boolean>();
+  const isHidden = (path: string, isDirectory: boolean): boolean => {
+    if (hidesFolder(parentOf(path))) return true;
+    // The last match decides, also between files of different folders.
+    const rule = rules?.findLast(({ below, pattern, foldersOnly }) => (isDirectory || !foldersOnly) && path.startsWith(below) && pattern.matches(path.slice(below.length).split('/')));
+    return rule !== undefined && !rule.brings;
+  };
+  // Nothing in a hidden folder is brought back.
+  const hidesFolder = (folder: string): boolean => {
+    if (folder === '') return false;
+    const known = folders.get(folder) ?? isHidden(folder, true);
+    folders.set(folder, known);
+    return known;
+  };
   return {
-    present: matcher !== undefined,
-    ignores: (path, isDirectory) => matcher?.ignores(isDirectory ? `${path}/` : path) ?? false,
+    present: rules !== undefined,
+    ignores: isHidden,
     async below(folder) {
       const text = await readIgnoreFile(join(root, folder, ignoreFileName));
-      if (text === undefined) return rulesOf(root, matcher);
-      const patterns = text.split(/\r?\n/).flatMap((line) => anchorPattern(line, folder) ?? []);
-      const extended = ignore({ ignorecase: false });
-      if (matcher) extended.add(matcher);
-      return rulesOf(root, extended.add(patterns));
+      if (text === undefined) return rulesOf(root, rules);
+      const place = folder === '' ? '' : `${folder}/`;
+      return rulesOf(root, [...(rules ?? []), ...text.split(/\r?\n/).flatMap((line) => ruleOf(line, place) ?? [])]);
     },
   };
 }
@@ -74,20 +97,19 @@ async function readIgnoreFile(path: string): Promise<string | undefined> {
   }
 }
 
-/**
- * Rewrites a pattern of `folder`'s ignore file so that it means the same in the workspace's. With all patterns in one
- * list, git's rule that the last match decides also holds between files of different folders.
- */
-function anchorPattern(line: string, folder: string): string | undefined {
-  const negation = line.startsWith('!') ? '!' : '';
-  const pattern = line.slice(negation.length);
-  const body = pattern.replace(/[/\s]+$/, () => '');
-  if (line.startsWith('#') || body === '') return undefined;
-  if (folder === '') return line;
-  const relative = pattern.startsWith('/') ? pattern.slice(1) : pattern;
-  return `${negation}/${escapeFolder(folder)}/${body.includes('/') ? '' : '**/'}${relative}`;
+function ruleOf(line: string, below: string): Rule | undefined {
+  if (line.length > longestLine || line.startsWith('#')) return undefined;
+  const brings = line.startsWith('!');
+  const written = withoutTrailingSpaces(line.slice(brings ? 1 : 0));
+  const foldersOnly = written.endsWith('/');
+  const path = foldersOnly ? written.slice(0, -1) : written;
+  const relative = path.startsWith('/') ? path.slice(1) : path;
+  if (relative === '') return undefined;
+  return { below, brings, foldersOnly, pattern: pathPattern(path.includes('/') ? relative : `**/${relative}`) };
 }
 
-function escapeFolder(folder: string): string {
-  return folder.replace(/[\\*?[\]]/g, (special) => `\\${special}`);
+function withoutTrailingSpaces(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === ' ' && text[end - 2] !== '\\') end -= 1;
+  return text.slice(0, end);
 }

@@ -1,10 +1,11 @@
 import { truncate } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import { temporaryWorkspace } from '../../test/support/tool-call.ts';
 import { grep } from './grep.ts';
 import { skipNotes } from './skip-notes.ts';
-import { searchInThread } from './thread-search.ts';
+import { mostThreads, searchInThread } from './thread-search.ts';
 import { plant } from './tree.testing.ts';
 
 const query = (root: string, pattern: string, signal = new AbortController().signal) => ({
@@ -51,4 +52,28 @@ test('says which files are too large', async () => {
   await truncate(join(workspace.cwd, 'big.txt'), 10_000_001);
   const { text } = await workspace.run(grep(() => ''), { pattern: 'x' });
   expect(text).toBe('small.txt:1: x\n(big.txt: above 10 MB and not searched)');
+});
+
+test('however many searches there are, few threads live at a time, and those that wait can be cancelled', async () => {
+  await using workspace = await temporaryWorkspace();
+  await plant(workspace.cwd, { 'a.txt': 'needle' });
+  const alive = { now: 0, most: 0, all: 0 };
+  const count = (worker: Worker): void => {
+    alive.now += 1;
+    alive.all += 1;
+    alive.most = Math.max(alive.most, alive.now);
+    worker.once('exit', () => (alive.now -= 1));
+  };
+  process.on('worker', count);
+  try {
+    const cancel = new AbortController();
+    const searches = Array.from({ length: 50 }, () => searchInThread(query(workspace.cwd, 'needle'), skipNotes()));
+    const cancelled = searchInThread(query(workspace.cwd, 'needle', cancel.signal), skipNotes());
+    cancel.abort(new Error('cancelled'));
+    await expect(cancelled).rejects.toThrow('cancelled');
+    for (const found of await Promise.all(searches)) expect(found).toHaveLength(1);
+    expect(alive).toEqual({ now: 0, most: mostThreads, all: 50 });
+  } finally {
+    process.off('worker', count);
+  }
 });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { OperationalError } from 'newt-agent';
 import { excerpt } from './excerpt.ts';
+import { limiter } from './limiter.ts';
 import { type BatchResult, type SearchBatch, searchLoop, type SearchStart } from './search-loop.ts';
 import { compilePattern, type Match, maxFileBytes, maxTextLength, type SearchQuery } from './search-query.ts';
 import type { SkipNotes } from './skip-notes.ts';
@@ -12,6 +13,9 @@ import { walk } from './walk.ts';
 const batchSize = 64;
 /** Milliseconds one file may take; matching 10 MB with a sane pattern takes a small part of it. */
 const defaultPatience = 10_000;
+/** A worker takes some ten megabytes, and a model may ask for hundreds of searches at once. */
+export const mostThreads = 2;
+const inTurn = limiter(mostThreads);
 
 /**
  * Searches in path order and answers at most `query.limit` matching lines.
@@ -20,6 +24,10 @@ const defaultPatience = 10_000;
  */
 export async function searchInThread(query: SearchQuery, skipped: SkipNotes, patience = defaultPatience): Promise<Match[]> {
   const { source, flags } = compilePattern(query.pattern, query.ignoreCase);
+  return inTurn(query.signal, () => searchWith({ source, flags }, query, skipped, patience));
+}
+
+async function searchWith({ source, flags }: Pick<SearchStart, 'source' | 'flags'>, query: SearchQuery, skipped: SkipNotes, patience: number): Promise<Match[]> {
   const thread = startThread({ source, flags, maxFileBytes, maxTextLength }, patience, query.signal);
   const found: Match[] = [];
   try {

@@ -70,6 +70,11 @@ describe('a named model', () => {
     expect(error.details.kind).toBe('configuration');
   });
 
+  it('of OpenAI without a key: the key is the fix, whoever else is known', async () => {
+    expect((await refusal({ config: { providers: lab } }, 'openai/gpt-5')).message).toBe('provider openai needs an API key; export OPENAI_API_KEY=…');
+    expect((await refusal({ config: { model: 'openai/gpt-5' } })).details.hint).toBe('export OPENAI_API_KEY=…');
+  });
+
   it('without a provider', async () => {
     expect((await refusal({ config: { providers: lab } }, 'qwen3')).message).toContain('write provider/model, such as lab/qwen3');
     expect((await refusal({ config: { providers: lab } }, 'lab/')).message).toContain('write provider/model, such as lab/lab');
@@ -110,7 +115,7 @@ describe('no named model', () => {
 
   it('nothing at all: names every way', async () => {
     const { message } = await refusal({ env: { AGENT_API_KEY: 'k' } });
-    for (const way of ['OPENAI_API_KEY', 'AGENT_BASE_URL', 'AGENT_MODEL', 'providers:', 'model:', 'Ollama (11434)', 'LM Studio (1234)', 'llama.cpp (8080)', 'vLLM (8000)', 'npx agent tour']) {
+    for (const way of ['OPENAI_API_KEY', 'AGENT_BASE_URL', 'AGENT_MODEL', 'providers:', 'model:', 'Ollama (11434)', 'LM Studio (1234)', 'llama.cpp (8080)', 'vLLM (8000)', 'agent tour']) {
       expect(message).toContain(way);
     }
     expect(message).toContain('AGENT_API_KEY is set, but no AGENT_BASE_URL');

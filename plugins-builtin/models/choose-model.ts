@@ -1,7 +1,7 @@
 /** Which model a run uses: the flag, then the environment, then the configuration, then what is at hand. */
 import { OperationalError, type ModelChoice, type ModelChooser } from 'newt-agent';
 import { closest } from './closest.ts';
-import { configFile, environmentEndpoint, shownUrl, type Endpoint } from './endpoints.ts';
+import { configFile, environmentEndpoint, modelSetting, openaiEndpoint, shownUrl, type Endpoint } from './endpoints.ts';
 import { localEndpoint, localServers, type FoundServer } from './local-servers.ts';
 import type { ModelsConfig, ModelsEnvironment } from './manifest.ts';
 
@@ -50,12 +50,12 @@ export function createModelChooser(parts: ChooserParts): ModelChooser {
 
   const unnamed = async (): Promise<ModelChoice> => {
     const fromEnvironment = endpoints.get(environmentEndpoint);
-    if (fromEnvironment) return choice(fromEnvironment, await onlyModel(fromEnvironment, 'AGENT_MODEL=', parts));
+    if (fromEnvironment) return choice(fromEnvironment, await onlyModel(fromEnvironment, parts));
     const configured = [...endpoints.values()].filter(({ origin }) => origin === 'config');
     const [single] = configured;
-    if (single && configured.length === 1) return choice(single, await onlyModel(single, `model: ${single.name}/`, parts));
-    if (single) throw configurationError('no model is chosen', `set one: ${configured.map(({ name }) => `model: ${name}/ID`).join(', ')}`);
-    const openai = endpoints.get('openai');
+    if (single && configured.length === 1) return choice(single, await onlyModel(single, parts));
+    if (single) throw configurationError('no model is chosen', `set one: ${configured.map((one) => modelSetting(one, 'ID')).join(', ')}`);
+    const openai = endpoints.get(openaiEndpoint);
     if (openai) return choice(openai, openaiDefaultModel);
     const found = await parts.findLocalServer();
     if (found) return choice(offer(found.endpoint), found.model);
@@ -71,12 +71,12 @@ export function createModelChooser(parts: ChooserParts): ModelChooser {
 }
 
 /** The model of a server that has only one; otherwise the person decides. */
-async function onlyModel(endpoint: Endpoint, setting: string, { listModels }: ChooserParts): Promise<string> {
+async function onlyModel(endpoint: Endpoint, { listModels }: ChooserParts): Promise<string> {
   requireHttp(endpoint);
   const models = (await listModels(endpoint)) ?? [];
   const [only] = models;
   if (only !== undefined && models.length === 1) return only;
-  const ids = models.length ? models.slice(0, 8).map((id) => setting + id).join(', ') : `${setting}ID`;
+  const ids = (models.length ? models.slice(0, 8) : ['ID']).map((id) => modelSetting(endpoint, id)).join(', ');
   throw configurationError(`no model is chosen for provider ${endpoint.name}`, `set one: ${ids}`);
 }
 
@@ -86,11 +86,12 @@ function requireHttp(endpoint: Endpoint): void {
 }
 
 function unknownProvider(name: string, id: string, endpoints: ReadonlyMap<string, Endpoint>): OperationalError {
+  if (name === openaiEndpoint) return configurationError(`provider ${name} needs an API key`, 'export OPENAI_API_KEY=…');
   const [near] = closest(name, [...endpoints.keys(), ...localServers.map((server) => server.name)], 1);
   const hint = `add to ${configFile}: providers: { ${name}: { base_url: "https://…/v1", api_key: "…" } }`;
   return configurationError(
     `there is no provider "${name}" (${knownProviders(endpoints)})`,
-    near ? `did you mean ${near}/${id}? Else ${hint}` : hint,
+    near ? `did you mean ${near}/${id}? else ${hint}` : hint,
   );
 }
 
@@ -113,7 +114,7 @@ function nothingConfigured(env: ModelsEnvironment): OperationalError {
     'export AGENT_BASE_URL=http://HOST:PORT/v1 AGENT_MODEL=ID  for any OpenAI-compatible server, with AGENT_API_KEY=… if it wants a key',
     `in ${configFile}:  model: lab/ID  and  providers: { lab: { base_url: "http://HOST:PORT/v1" } }`,
     `start a local server: ${probed} were asked and did not answer with a model`,
-    'npx agent tour  shows how it works, without a model',
+    'agent tour  shows how it works, without a model',
   ];
   const unused = env.AGENT_API_KEY ? ' (AGENT_API_KEY is set, but no AGENT_BASE_URL)' : '';
   return new OperationalError(`no model is configured${unused}. Any of these will do:\n${ways.map((way) => `  - ${way}`).join('\n')}`, {

@@ -24,6 +24,16 @@ export const configFile = '~/.config/agent/config.yaml';
 /** The endpoint AGENT_BASE_URL names. */
 export const environmentEndpoint = 'env';
 
+/** The endpoint OPENAI_API_KEY makes. */
+export const openaiEndpoint = 'openai';
+
+/** How to choose a model of an endpoint: `model` is its id there. */
+export function modelSetting({ name, origin }: Pick<Endpoint, 'name' | 'origin'>, model: string): string {
+  if (origin !== 'environment') return `model: ${name}/${model}`;
+  // The server of AGENT_BASE_URL is meant where none is named.
+  return `AGENT_MODEL=${name === environmentEndpoint ? '' : `${name}/`}${model}`;
+}
+
 const openaiBaseUrl = 'https://api.openai.com/v1';
 
 /**
@@ -32,7 +42,7 @@ const openaiBaseUrl = 'https://api.openai.com/v1';
  */
 export function endpointsOf(config: Pick<ModelsConfig, 'providers'>, env: ModelsEnvironment): Map<string, Endpoint> {
   const endpoints = new Map<string, Endpoint>();
-  if (env.OPENAI_API_KEY) endpoints.set('openai', openaiEndpoint(env.OPENAI_API_KEY));
+  if (env.OPENAI_API_KEY) endpoints.set(openaiEndpoint, openaiAt(env.OPENAI_API_KEY));
   for (const [name, { base_url, api_key, headers }] of Object.entries(config.providers)) {
     const endpoint = endpointAt(name, base_url, `providers.${name}.base_url in ${configFile}`);
     endpoints.set(name, { ...endpoint, apiKey: api_key || undefined, origin: 'config', headers: { ...endpoint.headers, ...headers } });
@@ -77,8 +87,8 @@ export function shownUrl(url: string): string {
   return url.replace(/[?#].*$/s, '').replace(/\/\/[^/@]*@/, '//').replace(/\/$/, '');
 }
 
-function openaiEndpoint(apiKey: string): Endpoint {
-  const endpoint = endpointAt('openai', openaiBaseUrl, `what answers at ${openaiBaseUrl}`);
+function openaiAt(apiKey: string): Endpoint {
+  const endpoint = endpointAt(openaiEndpoint, openaiBaseUrl, `what answers at ${openaiBaseUrl}`);
   return {
     ...endpoint,
     label: 'OpenAI',

@@ -16,7 +16,7 @@ const config = z.object({
   model: z.string().optional().describe('Model to use, as provider/model').meta({ from: 'trusted-project' }),
   temperature: z.number().min(0).max(2).default(0.2).describe('Sampling temperature').meta({ from: 'any' }),
   max_tokens: z.int().positive().default(8192).describe('Longest answer, in tokens').meta({ from: 'any' }),
-  providers: z.record(providerName, providerConfig).default({}).describe('Model servers by name').meta({ from: 'trusted-project' }),
+  providers: z.record(providerName, providerConfig).default({}).describe('Model servers by name').meta({ from: 'trusted-project', examples: [{ lab: { base_url: 'http://127.0.0.1:8000/v1', api_key: '${LAB_KEY}' } }] }),
 });
 
 export type ModelsConfig = z.output<typeof config>;

@@ -57,6 +57,14 @@ describe('what the server answers', () => {
     });
   });
 
+  it('unknown model at AGENT_BASE_URL: names the variable as it is to be set', async () => {
+    await withModel([{ status: 404, body: said("model 'x' not found") }], async (_model, server) => {
+      const endpoint = { ...endpointAt('env', server.url, 'AGENT_BASE_URL'), origin: 'environment' as const };
+      const error = await rejection(openaiChatModel(endpoint, 'x', fetch).doStream(options));
+      expect(error.message).toMatch(/; it has (\S+): set AGENT_MODEL=\1$/);
+    });
+  });
+
   it('wrong path: says that the base url is wrong', async () => {
     await withModel([], async (_model, server) => {
       const error = await rejection(modelAt(server.url.replace('/v1', '')).doStream(options));
@@ -103,7 +111,7 @@ describe('the way to the server', () => {
     await close();
     const error = await rejection(modelAt(`http://127.0.0.1:${port}/v1`).doStream(options));
     expect(error.details).toMatchObject({ kind: 'unreachable', retryable: true, code: 'ECONNREFUSED' });
-    expect(error.message).toBe(`cannot reach http://127.0.0.1:${port}/v1 (ECONNREFUSED); check that the server runs, and providers.lab.base_url`);
+    expect(error.message).toBe(`cannot reach http://127.0.0.1:${port}/v1 (connection refused); check that the server runs, and providers.lab.base_url`);
   });
 
   it('no such host', async () => {
@@ -133,6 +141,14 @@ describe('the way to the server', () => {
     const wrapped = (): Promise<Response> => Promise.reject(new OperationalError('fetch failed', {}, { cause }));
     const error = await rejection(openaiChatModel(endpointOf('http://127.0.0.1:9/v1'), 'm', wrapped).doStream(options));
     expect(error.details).toMatchObject({ kind: 'unreachable', code: 'ECONNREFUSED' });
+  });
+
+  it('a failure without a code does not name the address twice', async () => {
+    const { OperationalError } = await import('newt-agent');
+    const failing = (message: string) => (): Promise<Response> => Promise.reject(new OperationalError(message));
+    const say = async (message: string): Promise<string> => (await rejection(openaiChatModel(endpointOf('http://h/v1'), 'm', failing(message)).doStream(options))).message;
+    expect(await say('could not reach http://h/v1/chat/completions: fetch failed')).toMatch(/^cannot reach http:\/\/h\/v1 \(no connection\); /);
+    expect(await say('could not reach http://h/v1/chat/completions: bad port')).toMatch(/^cannot reach http:\/\/h\/v1 \(bad port\); /);
   });
 
   it('sends user and password of the URL as a header, and shows neither', async () => {

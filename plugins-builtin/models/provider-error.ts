@@ -2,7 +2,7 @@
 import { OperationalError } from 'newt-agent';
 import { ownErrorType } from './chat-frames.ts';
 import { closest } from './closest.ts';
-import { configFile, shownUrl, type Endpoint } from './endpoints.ts';
+import { configFile, modelSetting, shownUrl, type Endpoint } from './endpoints.ts';
 import { notHttp, readFacts, type Facts } from './provider-error-facts.ts';
 
 /**
@@ -136,9 +136,27 @@ function unreachable(facts: Facts, { endpoint }: ErrorScene): Finding {
   return {
     kind: 'unreachable',
     retryable: code === undefined || passingCodes.has(code) || code.startsWith('UND_ERR_'),
-    problem: `cannot reach ${shownUrl(endpoint.baseUrl)} (${code ?? (facts.says || 'no connection')})`,
+    problem: `cannot reach ${shownUrl(endpoint.baseUrl)} (${reasonOf(facts)})`,
     hint: endpoint.unreachableHint,
   };
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ENOTFOUND: 'no such host',
+  EAI_AGAIN: 'its name could not be looked up',
+  ETIMEDOUT: 'no answer in time',
+  UND_ERR_CONNECT_TIMEOUT: 'no answer in time',
+  UND_ERR_HEADERS_TIMEOUT: 'no answer in time',
+  EHOSTUNREACH: 'no way to that host',
+  ENETUNREACH: 'no network',
+  ENETDOWN: 'no network',
+};
+
+/** What `fetch` says names the address again, or nothing at all. */
+function reasonOf({ code, says }: Facts): string {
+  const own = says.replace(/^could not reach \S+: /, '');
+  return code === undefined ? (own === '' || own === 'fetch failed' ? 'no connection' : own) : (reasons[code] ?? code);
 }
 
 function auth(facts: Facts, { endpoint }: ErrorScene): Finding {
@@ -165,13 +183,13 @@ function rateLimit(facts: Facts, { endpoint }: ErrorScene): Finding {
 function unknownModel(facts: Facts, { endpoint, model }: ErrorScene, listed: readonly string[] | undefined): Finding {
   const near = closest(model, listed ?? []);
   const others = near.length ? near : (listed ?? []).slice(0, 3);
-  const suggestion = near.length ? `did you mean ${near.join(', ')}? ` : others.length ? `it has ${others.join(', ')}. ` : '';
-  const [first = 'ID'] = others;
+  const suggestion = near.length ? `did you mean ${near.join(', ')}? ` : others.length ? `it has ${others.join(', ')}: ` : '';
+  const setting = modelSetting(endpoint, others[0] ?? 'ID');
   return {
     kind: 'unknown-model',
     retryable: false,
     problem: `provider ${endpoint.name} has no model "${model}"${quoted(facts)}`,
-    hint: `${suggestion}Set AGENT_MODEL=${endpoint.name}/${first}, or model: ${endpoint.name}/${first} in ${configFile}`,
+    hint: `${suggestion}set ${setting}${endpoint.origin === 'environment' ? '' : ` in ${configFile}`}`,
   };
 }
 

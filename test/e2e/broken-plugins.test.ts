@@ -17,7 +17,7 @@ vi.setConfig({ maxConcurrency: 2 });
 const busyMs = 12_000;
 
 /** A command to type, or what to change in the plugin where the kernel knows. */
-const nextStep = /agent plugin (list|release m-broken)$|; (contained|the run went on without it)\. [A-Z].+\.$/;
+const nextStep = /agent plugin (list|release m-broken)$|[;?] (contained|the run went on without it)\. [A-Z].+\.$/;
 
 const good = (id: string): string => `import { definePlugin, tool, z } from 'newt-agent';
 export default definePlugin({ id: '${id}', version: '1.0.0' }, () => {

@@ -140,6 +140,19 @@ describe('trust', () => {
     expect(left()).toEqual(['one']);
   });
 
+  test('is asked for in words that work where the person stands', async () => {
+    place.write({ '.agent/config.yaml': 'model: env/other\n', '.agent/plugins/marked.ts': leave('one') + plugin('marked') });
+    const here = { cwd: place.root };
+    const { stderr } = await place.agent(['run', 'go', '--cwd', 'workspace'], here);
+    expect(stderr).toContain('its plugins, and the settings that need trust, are left out');
+    const hint = /agent (trust grant .*)$/m.exec(stderr)?.[1]?.split(' ') ?? [];
+    expect(hint).toEqual(['trust', 'grant', '--cwd', 'workspace']);
+    expect(await place.agent(hint, here)).toMatchObject({ code: 0, stdout: expect.stringContaining('model = env/other') as string });
+    expect((await place.agent(['run', 'go', '--cwd', 'workspace'], here)).stderr).not.toContain('trust');
+    expect(left()).toEqual(['one']);
+    expect(await place.agent(['trust', 'status', '--cwd', 'nowhere'], here)).toMatchObject({ code: 2, stderr: 'agent: there is no folder nowhere\n  name one that exists with --cwd\n' });
+  });
+
   test('does not let a repository set what only the person may', async () => {
     place.plugins({ 'mine.ts': plugin('mine') });
     place.write({ '.agent/config.yaml': 'plugins:\n  replaces: { permissions: mine }\nreact: { max_rounds: 9 }\n' });

@@ -63,8 +63,8 @@ describe.concurrent('a stream', () => {
   });
 
   test('may be slow, as long as each part comes in time', async () => {
-    await using stage = await stageWith(() => streamOf(30, 'a', 30, 'b', 30, 'c', 30, 'd'));
-    expect(await read(await stage.run())).toEqual({ parts: ['a', 'b', 'c', 'd'] });
+    await using stage = await stageWith(() => streamOf(15, 'a', 15, 'b', 15, 'c', 15, 'd', 15, 'e', 15, 'f'));
+    expect(await read(await stage.run())).toEqual({ parts: ['a', 'b', 'c', 'd', 'e', 'f'] });
   });
 
   const timeouts = [

@@ -114,6 +114,11 @@ function wrapLine(text: string, columns: number, indent: number): string[] {
   return [...lines, line];
 }
 
+/** `text` as a shell takes it for one word. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
 /** `path` with the home folder written as `~`. */
 export function shortPath(path: string, home: string = homedir()): string {
   if (path === home) return '~';
