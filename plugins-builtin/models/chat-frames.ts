@@ -6,11 +6,13 @@
  * - events without data or with data that is no chunk, such as `event: ping`, become errors
  * - `[DONE]` without a finish reason counts as broken off
  * - error objects of other shapes than OpenAI's, web pages and plain JSON in a 200 answer
+ * - tool calls without a name, or with values of other types, end the run
  * - a stream that breaks off: announced tool calls are still reported, with half of their arguments
  *
  * Whatever goes wrong becomes an error frame in its place in the stream, so that no text before it is lost.
  */
 import { createSseParser, type SseEvent } from './sse-events.ts';
+import { toolCallRepair } from './tool-call-frames.ts';
 
 /** `type` of the error frames that are ours; other types are the server's. */
 export const ownErrorType = { cut: 'newt_cut', page: 'newt_page', malformed: 'newt_malformed' } as const;
@@ -20,6 +22,9 @@ export interface WireError {
   readonly type?: string;
   readonly code?: string | number;
 }
+
+/** Characters of one event; whole answers are far shorter. */
+const longestEvent = 16_000_000;
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -32,6 +37,7 @@ export function chatFrames(onDone: () => void = () => undefined): TransformStrea
   let body: BodyKind = 'unknown';
   let finished = false;
   let over = false;
+  const mendCalls = toolCallRepair();
   let write: (frame: string) => void = () => undefined;
 
   const emit = (value: object | string): void => write(`data: ${typeof value === 'string' ? value : JSON.stringify(value)}\n\n`);
@@ -43,14 +49,19 @@ export function chatFrames(onDone: () => void = () => undefined): TransformStrea
     const chunk = isObject(value) ? value : {};
     const error = errorIn(chunk, event);
     if (error) return fail(error);
-    const choices = Array.isArray(chunk.choices) ? (chunk.choices as readonly unknown[]) : [];
-    finished ||= choices.some((choice) => isObject(choice) && typeof choice.finish_reason === 'string' && choice.finish_reason !== '');
+    const choices = (Array.isArray(chunk.choices) ? (chunk.choices as readonly unknown[]) : []).map((choice) => (isObject(choice) ? mended(choice) : choice));
+    finished ||= choices.some((choice) => isObject(choice) && isFinish(choice));
     emit({ ...chunk, choices });
+  };
+  const mended = (choice: JsonObject): JsonObject => {
+    const delta = isObject(choice.delta) ? choice.delta : {};
+    const calls = mendCalls(delta.tool_calls, isFinish(choice));
+    return calls.length === 0 && !('tool_calls' in delta) ? choice : { ...choice, delta: { ...delta, tool_calls: calls } };
   };
   const takeData = (data: string, { event, closed }: SseEvent): void => {
     if (over || !data.trim()) return;
     if (data.trim() === '[DONE]') {
-      if (!finished) emit({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
+      if (!finished) emit({ choices: [mended({ index: 0, delta: {}, finish_reason: 'stop' })] });
       finished = over = true;
       onDone();
       return emit('[DONE]');
@@ -61,18 +72,23 @@ export function chatFrames(onDone: () => void = () => undefined): TransformStrea
     else if (event === 'error') fail({ message: data });
     else if (closed && !finished) fail({ message: data.slice(0, 200), type: ownErrorType.malformed });
   };
-  const parser = createSseParser((event) => takeData(event.data, event));
+  const parser = createSseParser((event) => takeData(event.data, event), longestEvent);
+  const tooLong = (): void => fail({ message: `one event of more than ${longestEvent / 1e6} MB`, type: ownErrorType.malformed });
+  const push = (text: string): void => {
+    if (!parser.push(text) && !over) tooLong();
+  };
 
   return new TransformStream({
     start(controller) {
       write = (frame) => controller.enqueue(frame);
     },
     transform(text, controller) {
-      if (body === 'events') parser.push(text);
+      if (body === 'events') push(text);
       else {
-        opening += text;
+        opening = body === 'unknown' ? (opening + text).trimStart() : opening + text;
         if (body === 'unknown') body = bodyKind(opening);
-        if (body === 'events') parser.push(opening);
+        if (body === 'events') push(opening);
+        if (body === 'json' && opening.length > longestEvent) tooLong();
         if (body === 'page') fail({ message: pageTitle(opening), type: ownErrorType.page });
       }
       if (over) controller.terminate();
@@ -87,9 +103,13 @@ export function chatFrames(onDone: () => void = () => undefined): TransformStrea
 
 type BodyKind = 'unknown' | 'events' | 'json' | 'page';
 
+function isFinish({ finish_reason: reason }: JsonObject): boolean {
+  return typeof reason === 'string' && reason !== '';
+}
+
 /** Told by the first character: content types cannot be relied on, and no line of an event stream starts so. */
 function bodyKind(text: string): BodyKind {
-  const first = text.trimStart()[0];
+  const [first] = text;
   return first === undefined ? 'unknown' : first === '<' ? 'page' : first === '{' ? 'json' : 'events';
 }
 

@@ -10,7 +10,8 @@ export interface SseEvent {
 }
 
 export interface SseParser {
-  push(text: string): void;
+  /** False once a line or an event is longer than `longest`: nothing is reported any more. */
+  push(text: string): boolean;
   /** The stream is over: reports what is left, although no blank line closed it. */
   end(): void;
 }
@@ -19,9 +20,13 @@ export interface SseParser {
  * Parses the event-stream format of the HTML standard (section 9.2.6): lines end in CR, LF or CRLF, in
  * any mixture. Events without data and comments are not reported. A CR ends its line at once, so that
  * nothing waits for an LF that may never come.
+ *
+ * @param longest characters of a line, and of the data of an event
  */
-export function createSseParser(onEvent: (event: SseEvent) => void): SseParser {
+export function createSseParser(onEvent: (event: SseEvent) => void, longest = Infinity): SseParser {
   let rest = '';
+  let size = 0;
+  let broken = false;
   let afterCarriageReturn = false;
   let event = '';
   let data: string[] = [];
@@ -31,6 +36,7 @@ export function createSseParser(onEvent: (event: SseEvent) => void): SseParser {
     const type = event;
     data = [];
     event = '';
+    size = 0;
     if (lines.length) onEvent({ event: type, data: lines.join('\n'), closed });
   };
   const takeLine = (line: string): void => {
@@ -38,20 +44,33 @@ export function createSseParser(onEvent: (event: SseEvent) => void): SseParser {
     const colon = line.indexOf(':');
     const field = colon < 0 ? line : line.slice(0, colon);
     const value = colon < 0 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
-    if (field === 'data') data.push(value);
-    else if (field === 'event') event = value;
+    if (field === 'data') {
+      data.push(value);
+      size += value.length + 1;
+    }
+    if (field === 'event') event = value;
   };
 
   return {
     push(text) {
-      if (!text) return;
-      const input = rest + (afterCarriageReturn && text.startsWith('\n') ? text.slice(1) : text);
+      if (!text || broken) return !broken;
+      const lines = (afterCarriageReturn && text.startsWith('\n') ? text.slice(1) : text).split(/\r\n|\n|\r/);
       afterCarriageReturn = text.endsWith('\r');
-      const lines = input.split(/\r\n|\n|\r/);
-      rest = lines.pop() ?? '';
-      for (const line of lines) takeLine(line);
+      const last = lines.pop() ?? '';
+      for (const line of lines) {
+        // Only what is new is searched for line ends: a line may come in thousands of pieces.
+        const whole = rest + line;
+        rest = '';
+        takeLine(whole);
+        broken ||= size > longest;
+        if (broken) return false;
+      }
+      rest += last;
+      broken = rest.length > longest;
+      return !broken;
     },
     end() {
+      if (broken) return;
       if (rest) takeLine(rest);
       rest = '';
       dispatch(false);
