@@ -4,5 +4,5 @@ import { fileURLToPath } from 'node:url';
 
 export default function buildOnce(): void {
   const root = fileURLToPath(new URL('..', import.meta.url));
-  execFileSync(process.execPath, ['node_modules/rolldown/bin/cli.mjs', '-c', 'rolldown.config.mjs', '--logLevel', 'silent'], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+  execFileSync(process.execPath, ['build.mjs'], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
 }

@@ -1,7 +1,7 @@
-// One bundle for the command and the package's export, split where code is loaded lazily. jiti stays
-// outside: it loads files of its own.
+// Builds dist/: one bundle for the command and the package's export, split where code is loaded lazily.
+// jiti stays outside: it loads files of its own. Says nothing unless something is wrong.
 import { readFileSync } from 'node:fs';
-import { defineConfig } from 'rolldown';
+import { build } from 'rolldown';
 
 /** zod's 50 translations would be half of what every start reads: each is fetched from the package when it is asked for. */
 const lazyLocales = {
@@ -17,7 +17,8 @@ const lazyLocales = {
   },
 };
 
-export default defineConfig({
+await build({
+  cwd: import.meta.dirname,
   input: { main: 'plugins-builtin/command.ts', public: 'plugins-builtin/public.ts' },
   platform: 'node',
   external: ['jiti', /^node:/],
