@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { appendFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { shownAddress } from './address.ts';
 import { KernelError } from './errors.ts';
 import { OperationalError } from './fault.ts';
 import { freezeJson, type Json } from './json.ts';
@@ -46,7 +47,8 @@ export function createContext(record: PluginRecord, config: unknown, registrar: 
       } catch (error) {
         if (init?.signal?.aborted) throw error;
         const { code, message } = ((error as Error).cause ?? error) as { code?: string; message?: string };
-        throw new OperationalError(`could not reach ${String(url)}: ${message || code || 'no answer'}`, { code }, { cause: error });
+        const shown = shownAddress(String(url));
+        throw new OperationalError(`could not reach ${shown}: ${message?.replaceAll(String(url), () => shown) || code || 'no answer'}`, { code }, { cause: error });
       }
     },
     fs: createFiles((used) => need('fs:write', used)),

@@ -107,8 +107,11 @@ export class HookPoint {
   }
 
   #callAsync(form: AsyncForm, payload: unknown, signal: AbortSignal | undefined): Promise<unknown> {
+    const { provenance } = this.#host;
     const run: HookRun = { signal, decision: undefined };
+    const outer = provenance.current;
     const done = form.promise(freezeJson(payload), run);
+    provenance.current = outer;
     return this.spec.kind === 'gate' ? done.then(() => this.#verdict(run.decision)) : done;
   }
 

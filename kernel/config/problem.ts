@@ -1,6 +1,7 @@
 /** What is wrong with a configuration, and where to correct it. */
 import type { z } from 'zod';
 import { at, type Path, type Tree } from './tree.ts';
+import { shownAddress } from '../address.ts';
 import { KernelError } from '../errors.ts';
 
 /** Where a value comes from. */
@@ -50,6 +51,6 @@ function show(value: unknown, path: Path): string {
   if (value === undefined) return 'nothing';
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'keys and values';
   if (/key|token|secret|password/i.test(String(path.at(-1)))) return `a ${typeof value}`;
-  const text = JSON.stringify(value);
+  const text = JSON.stringify(typeof value === 'string' && value.includes('://') ? shownAddress(value) : value);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }

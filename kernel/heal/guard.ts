@@ -71,46 +71,59 @@ export function guardSync(host: GuardHost, slot: Slot, spec: HookSpec): SyncGuar
  * promise is passed on at once, which is five times cheaper than awaiting it.
  */
 export function guardAsync(host: GuardHost, slot: Slot, spec: HookSpec): AsyncGuard {
-  const { provenance, sweeper } = host;
+  const { provenance } = host;
   const tells = spec.kind === 'series' || spec.kind === 'parallel';
   const { owner } = slot;
   const { log } = owner;
   return (payload, run, done) => {
     if (!slot.open) return passOver(spec, slot.closedBy, payload, run, done);
-    const outer = provenance.current;
     const call = new SlotCall(log, run.signal);
     const { fn } = slot;
     let frame: Frame | undefined;
     let answer: unknown;
-    let value: unknown;
-    let fault: Fault | null | undefined;
-    let pending = false;
     provenance.current = owner;
     try {
       if (slot.async) {
         frame = provenance.newFrame(owner);
         answer = provenance.enter(frame, fn, undefined, payload, call);
       } else answer = fn(payload, call);
-      if (answer === undefined && tells) {
-        if (slot.watched) slot.observer.clean(slot);
-      } else {
-        pending = isThenable(answer);
-        if (!pending) value = accept(spec, slot, answer, payload, run);
-      }
     } catch (error) {
-      fault = failed(slot, 'threw', error, run.signal);
+      return passOver(spec, failed(slot, 'threw', error, run.signal), payload, run, done);
     }
-    provenance.current = outer;
-    if (fault !== undefined) return passOver(spec, fault, payload, run, done);
-    if (!pending) return done(null, value);
-    slot.async = true;
-    awaitTap(sweeper, slot, spec, answer as PromiseLike<unknown>, call, frame, payload, run, done);
+    if (answer !== undefined || !tells) return takeAnswer(host, slot, spec, answer, call, frame, payload, run, done);
+    if (slot.watched) slot.observer.clean(slot);
+    done(null);
   };
 }
 
-// Apart from the guard, whose calls would otherwise all pay for the variables this closure holds.
+// The rest is apart from the guard: what most calls do not need, they should not pay for.
+
+function takeAnswer(
+  host: GuardHost,
+  slot: Slot,
+  spec: HookSpec,
+  answer: unknown,
+  call: SlotCall,
+  frame: Frame | undefined,
+  payload: unknown,
+  run: HookRun,
+  done: Done,
+): void {
+  let value: unknown;
+  try {
+    if (isThenable(answer)) {
+      slot.async = true;
+      return awaitTap(host, slot, spec, answer, call, frame, payload, run, done);
+    }
+    value = accept(spec, slot, answer, payload, run);
+  } catch (error) {
+    return passOver(spec, failed(slot, 'threw', error, run.signal), payload, run, done);
+  }
+  done(null, value);
+}
+
 function awaitTap(
-  sweeper: Sweeper,
+  host: GuardHost,
   slot: Slot,
   spec: HookSpec,
   answer: PromiseLike<unknown>,
@@ -120,16 +133,22 @@ function awaitTap(
   run: HookRun,
   done: Done,
 ): void {
-  settle(sweeper, slot, answer, spec.deadline, call, frame, (late, settled) => {
-    if (late !== undefined) return passOver(spec, late, payload, run, done);
-    let value: unknown;
-    try {
-      value = accept(spec, slot, settled, payload, run);
-    } catch (error) {
-      return passOver(spec, failed(slot, 'threw', error, run.signal), payload, run, done);
-    }
-    done(null, value);
+  settle(host.sweeper, slot, answer, spec.deadline, call, frame, (late, settled) => {
+    resume(spec, slot, late, settled, payload, run, done);
+    // The taps that ran on from here are through, and nobody's call is left on the stack.
+    host.provenance.current = undefined;
   });
+}
+
+function resume(spec: HookSpec, slot: Slot, late: Fault | null | undefined, settled: unknown, payload: unknown, run: HookRun, done: Done): void {
+  if (late !== undefined) return passOver(spec, late, payload, run, done);
+  let value: unknown;
+  try {
+    value = accept(spec, slot, settled, payload, run);
+  } catch (error) {
+    return passOver(spec, failed(slot, 'threw', error, run.signal), payload, run, done);
+  }
+  done(null, value);
 }
 
 /** Waits like {@link settle} for one promise of a contribution's member. `late` makes the value of a deadline that is no fault. */

@@ -6,6 +6,12 @@ import type { Terminal } from './terminal.ts';
 
 /** Runs the command line `argv` and answers the exit code. Whatever a command does, it ends in one. */
 export async function serve(p: PluginContext, argv: readonly string[], terminal: Terminal): Promise<number> {
+  let isWritten = true;
+  const code = await runLine(p, argv, terminal).finally(async () => (isWritten = await terminal.flush()));
+  return code === 0 && !isWritten ? exitCodes.failed : code;
+}
+
+async function runLine(p: PluginContext, argv: readonly string[], terminal: Terminal): Promise<number> {
   try {
     return await runCommandLine(argv, await commandTable(p, argv), {
       version: p.use(kernelControl).plugins().find((plugin) => plugin.id === p.id)?.version ?? '',
@@ -19,8 +25,6 @@ export async function serve(p: PluginContext, argv: readonly string[], terminal:
     terminal.say(`${terminal.remarkStyle.red('agent:')} ${error.message}`);
     terminal.say(terminal.remarkStyle.dim(`  try: ${error.command} --help`));
     return exitCodes.usage;
-  } finally {
-    await terminal.flush();
   }
 }
 

@@ -7,6 +7,8 @@ export interface Output {
   readonly isTerminal: boolean;
   columns(): number;
   write(text: string): void;
+  /** Whether text was lost although somebody wanted it, such as on a full disk. */
+  isLost(): boolean;
   /** Settles when everything is handed over, or nobody reads any more. A pager may take its time: there is no deadline. */
   flush(): Promise<void>;
 }
@@ -15,11 +17,15 @@ const usualColumns = 80;
 /** The reader is gone: a closed pipe, a terminal that was hung up. */
 const gone = ['EPIPE', 'EIO', 'ERR_STREAM_DESTROYED', 'ERR_STREAM_WRITE_AFTER_END'];
 
-/** @param onLost told once when text is lost although somebody wanted it, such as on a full disk */
+/** @param onLost told once when text is lost, see {@link Output.isLost} */
 export function outputTo(stream: OutputStream, onLost: (reason: string) => void): Output {
   let open = true;
+  let lost = false;
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (open && !gone.includes(error.code ?? '')) onLost(error.message);
+    if (open && !gone.includes(error.code ?? '')) {
+      lost = true;
+      onLost(error.message);
+    }
     open = false;
   });
   return {
@@ -28,9 +34,11 @@ export function outputTo(stream: OutputStream, onLost: (reason: string) => void)
     write(text) {
       if (open) stream.write(text);
     },
+    isLost: () => lost,
     flush: () =>
       new Promise((resolve) => {
-        if (!open || stream.writableLength === 0) return resolve();
+        // A file is written at once, but whether that failed is told a moment later.
+        if (!open || stream.writableLength === 0) return void setImmediate(resolve);
         stream.once('error', () => resolve());
         stream.write('', () => resolve());
       }),

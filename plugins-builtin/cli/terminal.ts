@@ -17,8 +17,8 @@ export interface Terminal extends CommandIO {
   readonly movesCursor: boolean;
   /** @param given when the command can do without: a pipe that says nothing is then not waited for */
   input(given?: boolean): Promise<string | undefined>;
-  /** Settles when all output is handed over. */
-  flush(): Promise<void>;
+  /** Settles when all output is handed over; false when some of standard output was lost. */
+  flush(): Promise<boolean>;
 }
 
 export interface StandardStreams {
@@ -76,7 +76,10 @@ export function createTerminal(streams: StandardStreams): Terminal {
       return text;
     },
     async flush() {
-      await Promise.all([result.flush(), remarks.flush()]);
+      await result.flush();
+      // Only now is it known whether there is more to say.
+      await remarks.flush();
+      return !result.isLost();
     },
   };
 }

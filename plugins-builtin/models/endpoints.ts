@@ -8,7 +8,10 @@ export interface Endpoint {
   readonly label: string;
   /** Who named it; `offered`: nobody, it is known by default. */
   readonly origin: 'config' | 'environment' | 'offered';
+  /** Without user, password, query and fragment. */
   readonly baseUrl: string;
+  /** What follows every path, such as `?api-version=1`; it may hold a key. */
+  readonly query: string;
   readonly baseUrlSetting: string;
   readonly unreachableHint: string;
   readonly apiKey: string | undefined;
@@ -60,12 +63,13 @@ export function endpointsOf(config: Pick<ModelsConfig, 'providers'>, env: Models
 
 /** An OpenAI-compatible server without a key. User and password in the URL, which `fetch` refuses, are sent as a header. */
 export function endpointAt(name: string, url: string, baseUrlSetting: string): Endpoint {
-  const { baseUrl, headers } = withoutCredentials(url);
+  const { baseUrl, query, headers } = partsOf(url);
   return {
     name,
     label: `OpenAI-compatible server at ${shownUrl(baseUrl)}`,
     origin: 'offered',
     baseUrl,
+    query,
     baseUrlSetting,
     unreachableHint: `check that the server runs, and ${baseUrlSetting}`,
     apiKey: undefined,
@@ -74,17 +78,33 @@ export function endpointAt(name: string, url: string, baseUrlSetting: string): E
   };
 }
 
-function withoutCredentials(baseUrl: string): Pick<Endpoint, 'baseUrl' | 'headers'> {
-  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
-  if (!url?.username && !url?.password) return { baseUrl, headers: {} };
-  const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
-  url.username = url.password = '';
-  return { baseUrl: url.href, headers: { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` } };
+function partsOf(written: string): Pick<Endpoint, 'baseUrl' | 'query' | 'headers'> {
+  const url = URL.canParse(written) ? new URL(written) : undefined;
+  const baseUrl = written.replace(/[?#].*$/s, '');
+  const query = url?.search ?? '';
+  if (!url?.username && !url?.password) return { baseUrl, query, headers: {} };
+  const credentials = `${decoded(url.username)}:${decoded(url.password)}`;
+  url.username = url.password = url.search = url.hash = '';
+  return { baseUrl: url.href, query, headers: { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` } };
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    // A percent sign that stands for itself.
+    return text;
+  }
+}
+
+/** Where a request goes: `path` begins with a slash. */
+export function urlAt({ baseUrl, query }: Pick<Endpoint, 'baseUrl' | 'query'>, path: string): string {
+  return `${baseUrl.replace(/\/$/, '')}${path}${query}`;
 }
 
 /** The URL without user, password and query, which may be secret. */
 export function shownUrl(url: string): string {
-  return url.replace(/[?#].*$/s, '').replace(/\/\/[^/@]*@/, '//').replace(/\/$/, '');
+  return url.replace(/[?#].*$/s, '').replace(/\/\/[^/]*@/, '//').replace(/\/$/, '');
 }
 
 function openaiAt(apiKey: string): Endpoint {

@@ -1,14 +1,14 @@
 /** Asks a server which models it has. */
-import type { Endpoint, Fetch } from './endpoints.ts';
+import { type Endpoint, type Fetch, urlAt } from './endpoints.ts';
 
 /**
  * Ids that `GET /models` answers, or undefined when it gives no list within `deadline` milliseconds.
  * Never throws: the list only serves suggestions and discovery.
  */
-export async function listModels(endpoint: Pick<Endpoint, 'baseUrl' | 'apiKey' | 'headers'>, fetch: Fetch, deadline: number): Promise<string[] | undefined> {
+export async function listModels(endpoint: Pick<Endpoint, 'baseUrl' | 'query' | 'apiKey' | 'headers'>, fetch: Fetch, deadline: number): Promise<string[] | undefined> {
   const authorization: Record<string, string> = endpoint.apiKey ? { authorization: `Bearer ${endpoint.apiKey}` } : {};
   try {
-    const response = await fetch(`${endpoint.baseUrl.replace(/\/$/, '')}/models`, {
+    const response = await fetch(urlAt(endpoint, '/models'), {
       headers: { ...authorization, ...endpoint.headers },
       signal: AbortSignal.timeout(deadline),
     });

@@ -21,7 +21,8 @@ export function openaiChatModel(endpoint: Endpoint, id: string, fetch: Fetch): L
     apiKey: endpoint.apiKey,
     headers: { ...endpoint.headers },
     includeUsage: true,
-    fetch: createSseFetch(fetch),
+    // The library puts the path behind whatever it is given.
+    fetch: createSseFetch((url, init) => fetch(`${String(url)}${endpoint.query}`, init)),
     transformRequestBody: isOpenAI(endpoint) ? forOpenAI : undefined,
   })(id);
   const scene: ErrorScene = { endpoint, model: id, listModels: () => listModels(endpoint, fetch, listDeadline) };

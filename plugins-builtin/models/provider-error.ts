@@ -237,7 +237,8 @@ function quoted({ status, says }: Facts): string {
 const shortestSecret = 6;
 
 /** Takes out what must not be shown, should the server repeat it. */
-function redact(text: string, { apiKey, headers }: Endpoint): string {
-  const values = [apiKey, ...Object.values(headers)].filter((value) => value !== undefined && value.length >= shortestSecret);
+function redact(text: string, { apiKey, headers, query }: Endpoint): string {
+  const parameters = query.slice(1).split('&').flatMap((pair) => [pair.slice(pair.indexOf('=') + 1), ...new URLSearchParams(pair).values()]);
+  const values = [apiKey, ...Object.values(headers), query, ...parameters].filter((value) => value !== undefined && value.length >= shortestSecret);
   return values.reduce<string>((clean, value) => clean.replaceAll(String(value), '[redacted]'), text);
 }

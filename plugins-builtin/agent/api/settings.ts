@@ -23,9 +23,9 @@ export function maskSecrets(key: string, value: unknown): unknown {
   return isMap(value) ? Object.fromEntries(Object.entries(value).map(([name, below]) => [name, maskSecrets(`${key}.${name}`, below)])) : value;
 }
 
-/** `http://user:password@host` */
+/** `http://user:password@host/path?key` */
 function withoutPassword(text: string): string {
-  return text.replace(/^([a-z][a-z0-9+.-]*:\/\/[^/@:]*):[^/@]*@/i, `$1:${mask}@`);
+  return text.replace(/^([a-z][a-z0-9+.-]*:\/\/[^/@:]*):[^/@]*@/i, `$1:${mask}@`).replace(/^([a-z][a-z0-9+.-]*:\/\/[^?#\s]*\?)[^\s]+/i, `$1${mask}`);
 }
 
 /** Text as it is, everything else as JSON. */
