@@ -9,19 +9,24 @@ import type { PluginStatic } from './plugin.ts';
 
 export const idPattern = /^[a-z][a-z0-9-]{0,31}$/;
 
-const capability = z.string().regex(/^(exec|net|fs:write|env:[A-Za-z_][A-Za-z0-9_]*|gate:[a-z]+\.[a-z]+)$/, 'must be exec, net, fs:write, env:NAME or gate:HOOK');
+/** Built on first use: an agent without plugins reads no manifest. */
+let schema: ReturnType<typeof buildSchema> | undefined;
 
-const manifestSchema = z.strictObject({
-  id: z.string().regex(idPattern, 'must be lower-case letters, digits and dashes, at most 32, a letter first').optional(),
-  version: z.string().optional(),
-  engine: z.string().optional(),
-  main: z.string().optional(),
-  config: z.record(z.string(), z.json()).optional(),
-  requires: z.strictObject({ plugins: z.record(z.string(), z.string()).optional(), services: z.array(z.string()).optional() }).optional(),
-  activateOn: z.array(z.string()).optional(),
-  capabilities: z.array(capability).optional(),
-  heal: z.strictObject({ allow: z.array(z.string()).optional(), deny: z.array(z.string()).optional() }).optional(),
-});
+function buildSchema() {
+  const capability = z.string().regex(/^(exec|net|fs:write|env:[A-Za-z_][A-Za-z0-9_]*|gate:[a-z]+\.[a-z]+)$/, 'must be exec, net, fs:write, env:NAME or gate:HOOK');
+
+  return z.strictObject({
+    id: z.string().regex(idPattern, 'must be lower-case letters, digits and dashes, at most 32, a letter first').optional(),
+    version: z.string().optional(),
+    engine: z.string().optional(),
+    main: z.string().optional(),
+    config: z.record(z.string(), z.json()).optional(),
+    requires: z.strictObject({ plugins: z.record(z.string(), z.string()).optional(), services: z.array(z.string()).optional() }).optional(),
+    activateOn: z.array(z.string()).optional(),
+    capabilities: z.array(capability).optional(),
+    heal: z.strictObject({ allow: z.array(z.string()).optional(), deny: z.array(z.string()).optional() }).optional(),
+  });
+}
 
 export interface PackageManifest {
   readonly manifest: Manifest;
@@ -46,7 +51,7 @@ export function readManifest(folder: string, fallbackId: string): PackageManifes
   const parsed = parseJson(file, text);
   if (typeof parsed !== 'object' || parsed === null || !('agent' in parsed)) return undefined;
   const { agent, version, main } = parsed as { agent: unknown; version?: unknown; main?: unknown };
-  const checked = manifestSchema.safeParse(agent);
+  const checked = (schema ??= buildSchema()).safeParse(agent);
   if (!checked.success) throw invalid(file, checked.error);
   const stated = checked.data;
   return {
@@ -90,7 +95,7 @@ function invalid(file: string, error: z.ZodError): KernelError {
   const issue = error.issues[0];
   if (issue?.code === 'unrecognized_keys') {
     const key = issue.keys[0] ?? '';
-    const near = nearest(key, Object.keys(manifestSchema.shape));
+    const near = nearest(key, Object.keys(buildSchema().shape));
     return new KernelError('MANIFEST', { file, key: ['agent', ...issue.path, key].join('.'), problem: `unknown key${near ? `; did you mean "${near}"?` : ''}` });
   }
   return new KernelError('MANIFEST', { file, key: ['agent', ...(issue?.path ?? [])].join('.'), problem: issue?.message ?? 'invalid' });

@@ -11,6 +11,8 @@ export interface Layer {
   /** Where the layer has the value at `path`, or would have it. */
   origin(path: Path): Origin;
   readonly ignored: readonly Ignored[];
+  /** Read through `${…}`. */
+  readonly variables: readonly string[];
 }
 
 type FileLayer = 'project' | 'global';
@@ -46,6 +48,7 @@ function parsePlain(text: string, shape: Shape): unknown {
 function fileLayer(file: ConfigFile, layer: FileLayer, { env, projectTrusted }: ConfigSources, root: Shape, parseValue: Parse): Layer {
   const reach: TrustLevel = layer === 'global' ? 'user' : projectTrusted ? 'trusted-project' : 'any';
   const ignored: Ignored[] = [];
+  const variables: string[] = [];
   const origin = (path: Path): Origin => ({ layer, file: file.file, line: file.line(path) });
   const ignore = (path: Path, why: string): undefined => {
     ignored.push({ key: path.join('.'), file: file.file, line: file.line(path), why });
@@ -53,6 +56,7 @@ function fileLayer(file: ConfigFile, layer: FileLayer, { env, projectTrusted }: 
   const expand = (text: string, shape: Shape, path: Path): unknown => {
     const expanded = text.replace(variablePattern, (_, name?: string, preset?: string) => {
       if (name === undefined) return '${';
+      variables.push(name);
       const value = env[name] || (preset ?? env[name]);
       if (value === undefined) throw problemAt(origin(path), path, `the variable ${name} is not set`, { hint: `set it, or write \${${name}:-default}` });
       return value;
@@ -76,7 +80,7 @@ function fileLayer(file: ConfigFile, layer: FileLayer, { env, projectTrusted }: 
     return typeof value === 'string' ? expand(value, shape, path) : value;
   };
   refuseUnknown(root, file.tree, origin);
-  return { tree: take(file.tree, root, 'user', []) as Tree, origin, ignored };
+  return { tree: take(file.tree, root, 'user', []) as Tree, origin, ignored, variables };
 }
 
 function environmentLayer(variables: readonly string[], { schema, env }: ConfigSources, shape: Shape, below: Tree, parseValue: Parse): Layer {
@@ -104,7 +108,7 @@ function environmentLayer(variables: readonly string[], { schema, env }: ConfigS
     return { layer: 'environment', variable: setter?.variable };
   };
   refuseUnknown(shape, tree, origin);
-  return { tree, origin, ignored };
+  return { tree, origin, ignored, variables: [] };
 }
 
 function flagLayer(flags: Readonly<Record<string, unknown>>, shape: Shape, parseValue: Parse): Layer {
@@ -117,7 +121,7 @@ function flagLayer(flags: Readonly<Record<string, unknown>>, shape: Shape, parse
     tree = merge(tree, nest(path, typeof value === 'string' ? parseValue(value, found) : value));
   }
   refuseUnknown(shape, tree, origin);
-  return { tree, origin, ignored: [] };
+  return { tree, origin, ignored: [], variables: [] };
 }
 
 function refuseUnknown(shape: Shape, tree: Tree, origin: (path: Path) => Origin): void {

@@ -205,6 +205,7 @@ describe('variables', () => {
     write(global, 'sources:\n  a: { url: "http://${HOST:-localhost}:${PORT}", api_key: "${KEY}" }\nreact:\n  enabled: ${ON}\n  max_rounds: "${ROUNDS:-5}"\nplugins:\n  config:\n    a:\n      - ${PORT}\n      - "${PORT}"\nlabel: "$${HOST}"\ntheme: ${EMPTY:-bright}\n');
     const config = await load({ env: { PORT: '80', ON: 'false', KEY: '007', EMPTY: '' } });
     expect(config.values).toMatchObject({ sources: { a: { url: 'http://localhost:80', api_key: '007' } }, react: { enabled: false, max_rounds: 5 }, plugins: { config: { a: [80, '80'] } }, label: '${HOST}', theme: 'bright' });
+    expect(config.variables).toEqual(['HOST', 'PORT', 'KEY', 'ON', 'ROUNDS', 'EMPTY']);
   });
 
   test('one that is unset is an error that names file, line, key and variable', async () => {

@@ -38,6 +38,8 @@ export interface Config<Values = Tree> {
   /** Every layer that has the key, the winner first. */
   explain(key: string): Explained[];
   readonly ignored: readonly Ignored[];
+  /** Names of the variables that a file read through `${…}`: what they hold may be secret. */
+  readonly variables: readonly string[];
 }
 
 /**
@@ -71,6 +73,7 @@ export async function loadConfig<Schema extends z.ZodObject>(sources: ConfigSour
     },
     explain: (key) => explain(key.split('.')),
     ignored: layers.flatMap((layer) => layer.ignored),
+    variables: [...new Set(layers.flatMap((layer) => layer.variables))],
   };
 }
 

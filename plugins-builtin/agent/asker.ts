@@ -9,8 +9,13 @@ export function createAsker(p: PluginContext, kernel: KernelControl, log: EventL
   return async (question, signal) => {
     log.write('tool.ask', { ...question });
     void p.call('notify', { session: session.id, cwd: session.cwd, about: 'ask', text: question.question }, signal);
-    const answer = ask ? await kernel.pausing(() => ask(question, signal)) : undefined;
-    log.write('tool.answer', { call: question.call, allowed: answer === true, by: signal.aborted ? 'cancel' : answer === undefined ? 'nobody' : 'person' });
-    return answer;
+    let answer: boolean | undefined;
+    try {
+      answer = ask ? await kernel.pausing(() => ask(question, signal)) : undefined;
+      return answer;
+    } finally {
+      // A terminal that fails or is hung up answers too: nobody said yes.
+      log.write('tool.answer', { call: question.call, allowed: answer === true, by: signal.aborted ? 'cancel' : answer === undefined ? 'nobody' : 'person' });
+    }
   };
 }

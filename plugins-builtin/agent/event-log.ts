@@ -1,5 +1,5 @@
 /** The writer of a session's event log. */
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import { dirname } from 'node:path';
 import { type Event, type EventData, type EventType, isKernelError, KernelError, OperationalError } from 'newt-agent';
@@ -30,8 +30,7 @@ export function openEventLog(file: string, session: string, now: () => number, l
     if (!open) return;
     const event = { v: 1, id: randomUUID(), parent, seq, t: now(), session, type, data } as Event;
     try {
-      // One write per record: a crash can tear the last line only.
-      writeSync(fd, `${JSON.stringify(event)}\n`);
+      writeRecord(fd, `${JSON.stringify(event)}\n`);
     } catch (error) {
       throw unwritable(file, error);
     }
@@ -69,12 +68,17 @@ export function openEventLog(file: string, session: string, now: () => number, l
       if (open) fsyncSync(fd);
     },
     close() {
-      flush();
       if (!open) return;
-      open = false;
-      fsyncSync(fd);
-      closeSync(fd);
-      unlock();
+      try {
+        flush();
+        fsyncSync(fd);
+      } finally {
+        // Also when the disk is full: a lock that stays would keep this process from its own log.
+        clearTimeout(timer);
+        open = false;
+        closeSync(fd);
+        unlock();
+      }
     },
   };
 }
@@ -83,9 +87,31 @@ function create(file: string): { fd: number; unlock: () => void } {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     const unlock = lock(`${file}.lock`, file);
-    return { unlock, fd: openSync(file, 'a', 0o600) };
+    try {
+      return { unlock, fd: openSync(file, 'a', 0o600) };
+    } catch (error) {
+      unlock();
+      throw error;
+    }
   } catch (error) {
     throw isKernelError(error) ? error : unwritable(file, error);
+  }
+}
+
+/**
+ * One write per record: a crash can tear the last line only. A disk that fills up takes the beginning of a
+ * record without an error; it is taken back, or the records after it would be unreadable.
+ */
+function writeRecord(fd: number, line: string): void {
+  const bytes = Buffer.from(line);
+  let written = writeSync(fd, bytes);
+  if (written === bytes.length) return;
+  const start = fstatSync(fd).size - written;
+  try {
+    while (written < bytes.length) written += writeSync(fd, bytes, written);
+  } catch (error) {
+    ftruncateSync(fd, start);
+    throw error;
   }
 }
 

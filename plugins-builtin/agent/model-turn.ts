@@ -1,6 +1,7 @@
 /** One answer of the model: the stream read to its end, shown as it comes, with one more try when it is cut. */
 import {
   type AnnouncedCall,
+  describeError,
   isOperational,
   type Json,
   type LanguageModelV4,
@@ -48,7 +49,7 @@ export async function askModel(turn: Turn, request: ModelRequest): Promise<Answe
       turn.signal.throwIfAborted();
       const pause = await recovery(turn, request, error, attempt);
       if (pause === undefined) throw asOperational(error);
-      turn.log.write('retry', { reason: (error as Error).message, attempt, partial: answer.text });
+      turn.log.write('retry', { reason: messageOf(error), attempt, partial: answer.text });
       await sleep(pause, turn.signal);
     }
   }
@@ -126,7 +127,7 @@ async function recovery({ p }: Turn, request: ModelRequest, error: unknown, atte
   const status = detail(error, 'status');
   const answer = await p.call('model.error', {
     session: request.session,
-    message: (error as Error).message,
+    message: messageOf(error),
     ...(typeof status === 'number' && { status }),
     attempt,
   });
@@ -138,8 +139,13 @@ export function detail(error: unknown, name: string): unknown {
   return isOperational(error) ? error.details[name] : undefined;
 }
 
+/** Providers pass on whatever their server sent as an error. */
+function messageOf(error: unknown): string {
+  return isOperational(error) ? error.message : describeError(error);
+}
+
 function asOperational(error: unknown): unknown {
-  return isOperational(error) || (error as Error | undefined)?.name === 'FaultError' ? error : new OperationalError(`the model could not be asked: ${(error as Error).message}`, {}, { cause: error });
+  return isOperational(error) || (error as Error | undefined)?.name === 'FaultError' ? error : new OperationalError(`the model could not be asked: ${messageOf(error)}`, {}, { cause: error });
 }
 
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {
@@ -172,9 +178,14 @@ const maxNesting = 100;
 function nesting(text: string): number {
   let depth = 0;
   let deepest = 0;
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"?|[[\]{}]/gs)) {
-    if (token === '{' || token === '[') deepest = Math.max(deepest, (depth += 1));
-    else if (token === '}' || token === ']') depth -= 1;
+  let isQuoted = false;
+  // Not a regular expression: a file of ten megabytes as one string overflows its stack.
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '"') isQuoted = !isQuoted;
+    else if (isQuoted) at += character === '\\' ? 1 : 0;
+    else if (character === '{' || character === '[') deepest = Math.max(deepest, (depth += 1));
+    else if (character === '}' || character === ']') depth -= 1;
   }
   return deepest;
 }

@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import {
+  type Decision,
   describeError,
   type Fault,
   faultCause,
@@ -46,6 +47,8 @@ export interface SessionHost {
 /** How often an empty answer is asked again before the run counts as failed. */
 const emptyAnswers = 1;
 const toldCause = 300;
+/** Stands for the id of a call where a person is asked about their request itself. */
+const inputCall = 'input.submit';
 
 export async function openSession(host: SessionHost, options: SessionOptions): Promise<Session> {
   const { p, kernel, choice, provider, workspace } = host;
@@ -77,6 +80,7 @@ export async function openSession(host: SessionHost, options: SessionOptions): P
   const built = systemText(await p.call('prompt.build', { cwd: workspace.cwd, sections: own }), own);
   if (built.dropped.length) log.write('notice', { level: 'warn', text: `the prompt sections ${built.dropped.join(', ')} were dropped: plugins share 1 kB` });
   const schemas = p.config.react.enabled ? coreSchemas(p.items('tools')) : [];
+  const callIds = new Set<string>();
   let messages: readonly Message[] = [{ role: 'system', content: built.text }];
   const round: RoundHost = {
     p: p as unknown as PluginContext,
@@ -96,7 +100,8 @@ export async function openSession(host: SessionHost, options: SessionOptions): P
 
   const run = async (prompt: string, signal: AbortSignal): Promise<RunResult> => {
     const entry = await p.call('input.submit', { ...about, text: prompt }, signal);
-    if (entry.verdict !== 'allow') return stop('error', 1, `the request was not taken: ${entry.reason ?? 'a plugin refused it'}`);
+    const refused = entry.verdict === 'allow' ? undefined : await notTaken(entry, signal);
+    if (refused !== undefined) return stop('error', 1, `the request was not taken: ${refused}`);
     log.write('user', { text: prompt });
     say(prompt);
     let empty = 0;
@@ -128,6 +133,16 @@ export async function openSession(host: SessionHost, options: SessionOptions): P
     return stop('rounds', 3, `stopped after ${maxRounds} rounds; the task is not finished. To allow more: --max-rounds, or react.max_rounds`);
   };
 
+  /** Why a request that a gate objects to is not taken; undefined when the person says it is. */
+  const notTaken = async ({ verdict, reason = 'a plugin refused it', rule }: Decision, signal: AbortSignal): Promise<string | undefined> => {
+    if (verdict === 'deny') return reason;
+    const answer = await round.ask({ call: inputCall, question: 'Send this request?', reason, ...(rule !== undefined && { rule }) }, signal);
+    signal.throwIfAborted();
+    if (answer) return undefined;
+    if (answer === false) return `${reason}; the person said no`;
+    return `${reason}, and nobody can be asked${rule === undefined ? '' : `; to allow it: ${rule}`}`;
+  };
+
   const oneAnswer = async (n: number, signal: AbortSignal): Promise<Answer> => {
     await p.call('turn.start', { ...about, round: n }, signal);
     const request = (await p.call(
@@ -138,7 +153,9 @@ export async function openSession(host: SessionHost, options: SessionOptions): P
     log.write('request', { round: n, model: choice.name, messages: request.messages.length, tools: request.tools.length });
     const onSent = (): void => void (n === 1 && setImmediate(() => void kernel.probe()));
     const raw = await askModel({ p: p as unknown as PluginContext, log, model, signal, onSent }, request);
-    const answer = (await p.call('model.response', { session: id, round: n, ...raw, calls: uniqueIds(raw.calls) }, signal)) as unknown as Answer;
+    const given = (await p.call('model.response', { session: id, round: n, ...raw, calls: uniqueIds(raw.calls, callIds) }, signal)) as unknown as Answer;
+    const answer = { ...given, calls: uniqueIds(given.calls, callIds) };
+    for (const call of answer.calls) callIds.add(call.id);
     if (answer.reasoning) log.write('reasoning', { text: answer.reasoning });
     log.write('assistant', { text: answer.text, finish: answer.finish, partial: false, calls: answer.calls.map((call) => ({ ...call })) });
     if (answer.finish === 'length') log.write('notice', { level: 'warn', text: 'the answer was cut off at max_tokens' });
@@ -208,9 +225,9 @@ function logFault(log: EventLog, fault: Fault): void {
   });
 }
 
-/** Some servers repeat ids, or leave them out; a result must belong to exactly one call. */
-function uniqueIds(calls: Answer['calls']): Answer['calls'] {
-  const seen = new Set<string>();
+/** Some servers repeat ids, in one answer or from one to the next, or leave them out; a result must belong to exactly one call. */
+function uniqueIds(calls: Answer['calls'], taken: ReadonlySet<string>): Answer['calls'] {
+  const seen = new Set(taken);
   return calls.map((call) => {
     const id = call.id && !seen.has(call.id) ? call.id : `call_${randomUUID().slice(0, 8)}`;
     seen.add(id);

@@ -5,21 +5,34 @@ import { join } from 'node:path';
 /** UTF-16 units of a tool result that reach the model. */
 const shownLimit = 50_000;
 const headShare = 0.4;
+/** Servers choose the ids of calls, at any length. */
+const nameLimit = 100;
 
 export async function fitResult(text: string, folder: string, name: string): Promise<{ text: string; spilled?: string }> {
   if (text.length <= shownLimit) return { text };
   const head = cutAtLine(text.slice(0, shownLimit * headShare), 'end');
   const tail = cutAtLine(text.slice(text.length - shownLimit * (1 - headShare)), 'start');
-  const file = join(folder, `${name.replace(/[^\w-]/g, '_')}.txt`);
-  let where: string;
+  const left = text.length - head.length - tail.length;
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    await writeFile(file, text, { mode: 0o600 });
-    where = `the whole result is in ${file}`;
+    const spilled = await keep(text, join(folder, name.replace(/[^\w-]/g, '_').slice(0, nameLimit)));
+    return { text: `${head}\n… ${left} characters are left out here; the whole result is in ${spilled} …\n${tail}`, spilled };
   } catch (error) {
-    return { text: `${head}\n… ${text.length - head.length - tail.length} characters are left out; they could not be kept (${(error as Error).message}) …\n${tail}` };
+    return { text: `${head}\n… ${left} characters are left out; they could not be kept (${(error as Error).message}) …\n${tail}` };
   }
-  return { text: `${head}\n… ${text.length - head.length - tail.length} characters are left out here; ${where} …\n${tail}`, spilled: file };
+}
+
+/** Writes a file of its own: names can meet once they are made safe, and an earlier result is not lost to a later one. */
+async function keep(text: string, base: string): Promise<string> {
+  for (let n = 1; ; n += 1) {
+    const file = `${base}${n === 1 ? '' : `-${n}`}.txt`;
+    try {
+      await writeFile(file, text, { mode: 0o600, flag: 'wx' });
+      return file;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+  }
 }
 
 /** Cuts at a line break where one is near, and never between the halves of a character. */

@@ -33,6 +33,9 @@ export function systemText(prompt: Prompt, own: readonly PromptSection[]): { tex
     if (ownText.get(id) !== text) {
       if (bytes > left) {
         dropped.push(id);
+        // A rewritten section of the agent's own that does not fit leaves the original in force.
+        const original = ownText.get(id);
+        if (original !== undefined) parts.push(original);
         continue;
       }
       left -= bytes;

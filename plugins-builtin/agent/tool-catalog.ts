@@ -52,7 +52,7 @@ export function searchTool(tools: () => Tools): Tool {
     input: z.object({ query: z.string() }),
     effect: 'read',
     run: ({ query }) => {
-      const words = query.toLowerCase().split(/\W+/).filter(Boolean);
+      const words = query.toLowerCase().split(/[^\p{L}\p{N}_]+/u).filter(Boolean);
       const scored = [...tools().values()]
         .filter((entry) => !isCore(entry))
         .map((entry) => ({ entry, score: score(entry, words) }))

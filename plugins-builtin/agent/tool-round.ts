@@ -5,6 +5,7 @@
 import {
   type AnnouncedCall,
   checkInput,
+  describeError,
   faultCause,
   FaultError,
   type GatedPath,
@@ -26,8 +27,8 @@ import type { Asker } from './asker.ts';
 import type { EventLog } from './event-log.ts';
 import { parseArguments } from './model-turn.ts';
 import { fitResult } from './spill.ts';
-import { useTool } from './tool-catalog.ts';
-import { resolvePath, type Workspace } from './workspace.ts';
+import { taskDone, useTool } from './tool-catalog.ts';
+import { contains, resolvePath, type Workspace } from './workspace.ts';
 
 export interface RoundHost {
   readonly p: PluginContext;
@@ -49,6 +50,8 @@ export interface CallResult {
   readonly isError: boolean;
   readonly data: Json | undefined;
   readonly images: NonNullable<ToolResult['images']>;
+  /** Milliseconds it ran; 0 for a call that was not. */
+  readonly ms: number;
 }
 
 /** A call that passed the gate. */
@@ -85,7 +88,6 @@ export async function runCalls(host: RoundHost, calls: readonly AnnouncedCall[],
   });
   const answered: CallResult[] = [];
   for (const [index, pending] of results.entries()) {
-    const started = host.p.now();
     const result = await pending;
     const { text, spilled } = await fitResult(result.text, host.session.spillFolder, `${calls[index]?.id ?? index}-${result.name}`);
     host.log.write('tool.result', {
@@ -93,7 +95,7 @@ export async function runCalls(host: RoundHost, calls: readonly AnnouncedCall[],
       name: result.name,
       text,
       isError: result.isError,
-      ms: Math.round(host.p.now() - started),
+      ms: result.ms,
       ...(spilled !== undefined && { spilled }),
       ...(result.data !== undefined && { data: structuredClone(result.data) as never }),
     });
@@ -105,7 +107,12 @@ export async function runCalls(host: RoundHost, calls: readonly AnnouncedCall[],
 /** Two calls that must run in their order: one writes what the other reads or writes, or nobody can tell. */
 function conflict(a: Ready, b: Ready): boolean {
   if (a.alone || b.alone) return true;
-  return a.paths.some((one) => b.paths.some((other) => one.real === other.real && (one.access === 'write' || other.access === 'write')));
+  return a.paths.some((one) => b.paths.some((other) => (one.access === 'write' || other.access === 'write') && overlap(one.real, other.real)));
+}
+
+/** A search of a folder reads the files below it. */
+function overlap(a: string, b: string): boolean {
+  return contains(a, b) || contains(b, a);
 }
 
 async function prepare(host: RoundHost, announced: AnnouncedCall, signal: AbortSignal): Promise<Prepared> {
@@ -121,13 +128,13 @@ async function prepare(host: RoundHost, announced: AnnouncedCall, signal: AbortS
     const wanted = useTool.input.safeParse(use.input);
     if (wanted.success && wanted.data.name !== useTool.name) use = { ...use, name: wanted.data.name, input: wanted.data.args };
   }
-  // Taps may change what is called and with what; whose call it is stays.
-  const { name, input: given } = (await p.call('tool.before', use, signal)) as typeof use;
-  use = { ...use, name, input: given };
-  await p.activate(`tool:${use.name}`);
-  const entry = p.items('tools').get(use.name);
-  if (!entry) return refuse(unknownTool(use.name, p.items('tools')), use.name);
   try {
+    // Taps may change what is called and with what; whose call it is stays.
+    const { name, input: given } = (await p.call('tool.before', use, signal)) as typeof use;
+    use = { ...use, name, input: given };
+    await p.activate(`tool:${use.name}`);
+    const entry = p.items('tools').get(use.name);
+    if (!entry) return refuse(unknownTool(use.name, p.items('tools')), use.name);
     const checked = await checkInput(entry.item, use.input);
     if (!checked.ok) return refuse(`The arguments do not fit ${use.name}: ${checked.problem}\nNothing was run.`, use.name);
     const { input } = checked;
@@ -141,8 +148,10 @@ async function prepare(host: RoundHost, announced: AnnouncedCall, signal: AbortS
     const alone = entry.item.effect === 'exec' || (entry.item.effect === 'write' && paths.length === 0);
     return { ready: { call: announced, entry, input, shown, paths, alone } };
   } catch (error) {
+    // Whatever it was: a call without a result would make the whole conversation invalid.
+    if (signal.aborted) return refuse('Cancelled before it ran.', use.name);
     if (error instanceof FaultError || isOperational(error)) return refuse(failureText(error), use.name);
-    throw error;
+    return refuse(`It failed before it ran: ${describeError(error)}. Nothing was run.`, use.name);
   }
 }
 
@@ -188,7 +197,9 @@ function toolCall(host: RoundHost, id: string, approved: readonly GatedPath[], s
 async function runOne(host: RoundHost, ready: Ready, signal: AbortSignal): Promise<CallResult> {
   const { call, entry, shown, paths } = ready;
   if (signal.aborted) return refusal(call, entry.name, 'Cancelled before it ran.');
+  const started = host.p.now();
   const { text, isError, data, images } = await runTool(host, ready, toolCall(host, call.id, paths, signal), signal);
+  const ms = Math.round(host.p.now() - started);
   const use = { session: host.session.id, call: call.id, name: entry.name, input: shown };
   let outcome: ToolOutcome = { ...use, text, isError: isError ?? false, ...(data !== undefined && { data }) };
   if (outcome.isError) {
@@ -196,7 +207,9 @@ async function runOne(host: RoundHost, ready: Ready, signal: AbortSignal): Promi
     if (better) outcome = { ...outcome, text: better.text };
   }
   outcome = (await host.p.call('tool.after', structuredClone(outcome), signal)) as ToolOutcome;
-  return { call, name: entry.name, text: outcome.text, isError: outcome.isError, data: outcome.data, images: images ?? [] };
+  // What the loop itself acts on stays as the call said it.
+  const kept = entry.name === taskDone.name ? data : outcome.data;
+  return { call, name: entry.name, text: outcome.text, isError: outcome.isError, data: kept, images: images ?? [], ms };
 }
 
 async function runTool(host: RoundHost, { entry, input }: Ready, call: ToolCall, signal: AbortSignal): Promise<ToolResult> {
@@ -215,7 +228,7 @@ async function runTool(host: RoundHost, { entry, input }: Ready, call: ToolCall,
   } catch (error) {
     if (signal.aborted) return { text: 'Cancelled; it may have run.', isError: true };
     if (error instanceof FaultError || isOperational(error)) return { text: failureText(error), isError: true };
-    return { text: `It failed: ${(error as Error).message}`, isError: true };
+    return { text: `It failed: ${describeError(error)}`, isError: true };
   } finally {
     clearTimeout(late);
     signal.removeEventListener('abort', cancelled);
@@ -228,7 +241,7 @@ function failureText(error: FaultError | OperationalError | Error): string {
 }
 
 function refusal(call: AnnouncedCall, name: string, text: string): CallResult {
-  return { call, name, text, isError: true, data: undefined, images: [] };
+  return { call, name, text, isError: true, data: undefined, images: [], ms: 0 };
 }
 
 function unknownTool(name: string, tools: ReadonlyMap<string, unknown>): string {

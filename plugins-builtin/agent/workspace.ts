@@ -56,7 +56,8 @@ export async function resolvePath({ cwd, roots, guarded }: Workspace, path: stri
   };
 }
 
-function contains(folder: string, path: string): boolean {
+/** Whether `path` is `folder` or lies below it; both absolute and real. */
+export function contains(folder: string, path: string): boolean {
   return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 

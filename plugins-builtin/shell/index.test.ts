@@ -1,16 +1,21 @@
-import { type PluginContext, type PluginDefinition, type Tool } from 'newt-agent';
+import { KernelError, type PluginContext, type PluginDefinition, type Tool } from 'newt-agent';
 import { expect, it } from 'vitest';
 import plugin from './index.ts';
 import { manifest } from './manifest.ts';
 import { findShell } from './shell-program.ts';
+import { workspace } from './tool-call.testing.ts';
 
 interface Parts {
   readonly tools: Readonly<Record<string, Tool>>;
 }
 
-function setUp(definition: PluginDefinition, config: unknown): { parts: Parts; owned: { dispose(): unknown }[] } {
+const absent = (): never => {
+  throw new KernelError('NO_SERVICE', { service: 'kernel.config' });
+};
+
+function setUp(definition: PluginDefinition, config: unknown, use: () => unknown = absent): { parts: Parts; owned: { dispose(): unknown }[] } {
   const owned: { dispose(): unknown }[] = [];
-  const context = { id: 'shell', config, own: (one: { dispose(): unknown }) => (owned.push(one), one) };
+  const context = { id: 'shell', config, use, own: (one: { dispose(): unknown }) => (owned.push(one), one) };
   const setup = definition.setup as unknown as (p: PluginContext) => Parts;
   return { parts: setup(context as unknown as PluginContext), owned };
 }
@@ -21,6 +26,20 @@ it('contributes run_command and owns what it starts', async () => {
   expect(parts.tools['run_command']?.deadline).toBeGreaterThan(3_600);
   expect(owned).toHaveLength(1);
   await owned[0]?.dispose();
+});
+
+it('keeps back what the configuration reads', async () => {
+  const place = workspace();
+  process.env['LAB_LOGIN'] = 'hidden-value';
+  try {
+    const { parts } = setUp(plugin, manifest.config.parse({}), () => ({ config: { variables: ['LAB_LOGIN'] } }));
+    const { text } = await place.call(parts.tools['run_command'] as Tool, { command: 'env; echo done' });
+    expect(text).toContain('done');
+    expect(text).not.toContain('hidden-value');
+  } finally {
+    delete process.env['LAB_LOGIN'];
+    await place.remove();
+  }
 });
 
 it('takes its configuration from the top level', () => {

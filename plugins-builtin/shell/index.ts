@@ -1,5 +1,5 @@
 /** The built-in plugin `shell`: commands of the workspace. */
-import { definePlugin } from 'newt-agent';
+import { configControl, definePlugin, isKernelError, type PluginContext } from 'newt-agent';
 import { commandGroups } from './command-groups.ts';
 import { manifest } from './manifest.ts';
 import { runCommandTool } from './run-command.ts';
@@ -9,7 +9,17 @@ export default definePlugin(manifest, (p) => {
   p.own({ dispose: () => groups.endAll() });
   const { timeout, allow_exec: allowExec } = p.config.tools;
   return {
-    tools: { run_command: runCommandTool({ timeout, allowExec, groups }) },
+    tools: { run_command: runCommandTool({ timeout, allowExec, groups, hidden: configuredVariables(p) }) },
     hooks: { 'session.end': ({ session }) => groups.endSession(session) },
   };
 });
+
+/** The variables that the configuration reads; there is none where the kernel runs without one. */
+function configuredVariables(p: Pick<PluginContext, 'use'>): readonly string[] {
+  try {
+    return p.use(configControl).config.variables;
+  } catch (error) {
+    if (isKernelError(error) && error.code === 'NO_SERVICE') return [];
+    throw error;
+  }
+}

@@ -127,7 +127,7 @@ describe('the working folder', () => {
 
 describe('the environment', () => {
   it('has no secrets, and no agent configuration', async () => {
-    const secrets = ['MY_API_KEY', 'github_token', 'DB_PASSWORD', 'AWS_SECRET', 'SOME_CREDENTIALS', 'AGENT_MODEL'];
+    const secrets = ['MY_API_KEY', 'github_token', 'DB_PASSWORD', 'AWS_SECRET', 'SOME_CREDENTIALS', 'AGENT_MODEL', 'LAB_AUTH', 'MY_PASSPHRASE', 'PGPASS', 'MYSQL_PWD', 'HTTP_AUTHORIZATION'];
     for (const name of secrets) process.env[name] = 'hidden';
     try {
       expect((await place.run({ command: 'env' })).text).not.toContain('hidden');
@@ -137,7 +137,14 @@ describe('the environment', () => {
   });
 
   it('keeps what lets programs use a key without showing it', () => {
-    expect(childEnvironment('/w', { SSH_AUTH_SOCK: '/s', PATH: '/bin', OLDPWD: '/b', PWD: '/b' })).toMatchObject({ SSH_AUTH_SOCK: '/s', PATH: '/bin', PWD: '/w' });
+    const kept = { SSH_AUTH_SOCK: '/s', XAUTHORITY: '/x', GIT_AUTHOR_NAME: 'n', GIT_ASKPASS: '/a', PATH: '/bin' };
+    expect(childEnvironment('/w', [], { ...kept, OLDPWD: '/b', PWD: '/b' })).toMatchObject({ ...kept, PWD: '/w' });
+  });
+
+  it('has nothing the configuration reads, under whatever name, but what programs need', () => {
+    const parent = { LAB: 'hidden-value', SAME: 'hidden-value', HOME: '/home/me', WORK: '/home/me', ROUNDS: '7', CI: '7' };
+    const child = childEnvironment('/w', ['LAB', 'HOME', 'ROUNDS', 'UNSET'], parent);
+    expect(Object.keys(child).filter((name) => name in parent)).toEqual(['HOME', 'WORK', 'CI']);
   });
 });
 

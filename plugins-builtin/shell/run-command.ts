@@ -13,6 +13,8 @@ export interface RunCommandOptions {
   readonly timeout: number;
   readonly allowExec: boolean;
   readonly groups: CommandGroups;
+  /** Names of variables that no command is given, beside those whose names tell. */
+  readonly hidden?: readonly string[];
   readonly shell?: ShellProgram;
 }
 
@@ -21,7 +23,7 @@ const longestTimeout = 3_600;
 const deadline = longestTimeout + 60;
 
 /** Builds the tool for one configuration. What it starts is recorded in `groups`. */
-export function runCommandTool({ timeout: configured, allowExec, groups, shell = findShell() }: RunCommandOptions): Tool {
+export function runCommandTool({ timeout: configured, allowExec, groups, hidden, shell = findShell() }: RunCommandOptions): Tool {
   const usual = Math.min(configured, longestTimeout);
   return tool({
     description:
@@ -50,7 +52,7 @@ export function runCommandTool({ timeout: configured, allowExec, groups, shell =
           waits: shell.waits,
           verbatim: shell.verbatim,
           cwd: folder.path,
-          env: childEnvironment(folder.path),
+          env: childEnvironment(folder.path, hidden),
           limit: timeout * 1_000,
           signal: call.signal,
           onStart: (group) => groups.add(call.session, group),

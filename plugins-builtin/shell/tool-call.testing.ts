@@ -13,6 +13,7 @@ export interface Workspace {
   readonly groups: CommandGroups;
   readonly shown: string[];
   run(input: Readonly<Record<string, unknown>>, options?: RunOptions): Promise<Finished>;
+  call(subject: Tool, input: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<Finished>;
   /** Pids of the processes that work in {@link root}. */
   processes(): number[];
   remove(): Promise<void>;
@@ -35,20 +36,20 @@ export function workspace(): Workspace {
   const groups = commandGroups();
   const shown: string[] = [];
   let calls = 0;
+  const call = async (subject: Tool, input: Readonly<Record<string, unknown>>, signal = new AbortController().signal): Promise<Finished> => {
+    calls += 1;
+    const begun = performance.now();
+    const result = await answer(subject, input, toolCall(session, `call/${calls}`, signal, (text) => shown.push(text)));
+    return { ...result, took: performance.now() - begun };
+  };
 
   return {
     root,
     session,
     groups,
     shown,
-    async run(input, { signal = new AbortController().signal, ...options } = {}) {
-      const runCommand = runCommandTool({ timeout: 20, allowExec: true, groups, ...options });
-      calls += 1;
-      const call = toolCall(session, `call/${calls}`, signal, (text) => shown.push(text));
-      const begun = performance.now();
-      const result = await answer(runCommand, input, call);
-      return { ...result, took: performance.now() - begun };
-    },
+    call,
+    run: (input, { signal, ...options } = {}) => call(runCommandTool({ timeout: 20, allowExec: true, groups, ...options }), input, signal),
     processes: () => processesIn(root),
     async remove() {
       await groups.endAll();

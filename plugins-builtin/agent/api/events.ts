@@ -4,36 +4,40 @@
  */
 import { z } from 'zod';
 
-const id = z.string();
-const text = z.string();
+/** Built on demand: a start that only writes records has no use for their schemas. */
+function shapes() {
+  const id = z.string();
+  const text = z.string();
+  return {
+    session: z.object({ version: text, cwd: text, model: text, scripted: z.boolean(), mode: text }),
+    user: z.object({ text }),
+    request: z.object({ round: z.number(), model: text, messages: z.number(), tools: z.number() }),
+    delta: z.object({ kind: z.enum(['text', 'reasoning']), text }),
+    assistant: z.object({ text, finish: text, partial: z.boolean(), calls: z.array(z.object({ id, name: text, arguments: text })) }),
+    reasoning: z.object({ text }),
+    'tool.call': z.object({ call: id, name: text, input: z.json() }),
+    'tool.ask': z.object({ call: id, question: text, reason: text, rule: text.optional(), preview: text.optional() }),
+    'tool.answer': z.object({ call: id, allowed: z.boolean(), by: z.enum(['person', 'nobody', 'cancel']) }),
+    'tool.output': z.object({ call: id, text }),
+    'tool.result': z.object({ call: id, name: text, text, isError: z.boolean(), ms: z.number(), spilled: text.optional(), data: z.json().optional() }),
+    round: z.object({ round: z.number() }),
+    retry: z.object({ reason: text, attempt: z.number(), partial: text }),
+    fault: z.object({ plugin: text.optional(), where: text, kind: text, cause: text, action: text, next: text, line: text }),
+    usage: z.object({ inputTokens: z.number().optional(), outputTokens: z.number().optional() }),
+    notice: z.object({ level: z.enum(['info', 'warn', 'error']), text }),
+    stop: z.object({
+      reason: z.enum(['answered', 'done', 'failed', 'rounds', 'cancelled', 'error']),
+      code: z.number(),
+      text,
+      evidence: z.array(id).optional(),
+    }),
+  } as const;
+}
 
-const data = {
-  session: z.object({ version: text, cwd: text, model: text, scripted: z.boolean(), mode: text }),
-  user: z.object({ text }),
-  request: z.object({ round: z.number(), model: text, messages: z.number(), tools: z.number() }),
-  delta: z.object({ kind: z.enum(['text', 'reasoning']), text }),
-  assistant: z.object({ text, finish: text, partial: z.boolean(), calls: z.array(z.object({ id, name: text, arguments: text })) }),
-  reasoning: z.object({ text }),
-  'tool.call': z.object({ call: id, name: text, input: z.json() }),
-  'tool.ask': z.object({ call: id, question: text, reason: text, rule: text.optional(), preview: text.optional() }),
-  'tool.answer': z.object({ call: id, allowed: z.boolean(), by: z.enum(['person', 'nobody', 'cancel']) }),
-  'tool.output': z.object({ call: id, text }),
-  'tool.result': z.object({ call: id, name: text, text, isError: z.boolean(), ms: z.number(), spilled: text.optional(), data: z.json().optional() }),
-  round: z.object({ round: z.number() }),
-  retry: z.object({ reason: text, attempt: z.number(), partial: text }),
-  fault: z.object({ plugin: text.optional(), where: text, kind: text, cause: text, action: text, next: text, line: text }),
-  usage: z.object({ inputTokens: z.number().optional(), outputTokens: z.number().optional() }),
-  notice: z.object({ level: z.enum(['info', 'warn', 'error']), text }),
-  stop: z.object({
-    reason: z.enum(['answered', 'done', 'failed', 'rounds', 'cancelled', 'error']),
-    code: z.number(),
-    text,
-    evidence: z.array(id).optional(),
-  }),
-} as const;
+type Shapes = ReturnType<typeof shapes>;
 
-export type EventType = keyof typeof data;
-export type EventData<Type extends EventType> = z.output<(typeof data)[Type]>;
+export type EventType = keyof Shapes;
+export type EventData<Type extends EventType> = z.output<Shapes[Type]>;
 
 /** `seq` has no gaps; `parent` makes the records a tree; `t` is milliseconds since the epoch. */
 export type Event = {
@@ -49,11 +53,10 @@ export type Event = {
   };
 }[EventType];
 
-const envelope = { v: z.literal(1), id, parent: id.nullable(), seq: z.int().nonnegative(), t: z.number(), session: id };
-
-/** Built on demand: start-up does not need it. */
 export function eventSchema() {
-  const variants = Object.entries(data).map(([type, shape]) => z.object({ ...envelope, type: z.literal(type), data: shape }));
+  const id = z.string();
+  const envelope = { v: z.literal(1), id, parent: id.nullable(), seq: z.int().nonnegative(), t: z.number(), session: id };
+  const variants = Object.entries(shapes()).map(([type, shape]) => z.object({ ...envelope, type: z.literal(type), data: shape }));
   return z.discriminatedUnion('type', variants as [(typeof variants)[number], ...typeof variants]);
 }
 
