@@ -15,7 +15,7 @@ export async function fitResult(text: string, folder: string, name: string): Pro
   const left = text.length - head.length - tail.length;
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    const spilled = await keep(text, join(folder, name.replace(/[^\w-]/g, '_').slice(0, nameLimit)));
+    const spilled = await keep(text, folder, name.replace(/[^\w-]/g, '_').slice(0, nameLimit));
     return { text: `${head}\n… ${left} characters are left out here; the whole result is in ${spilled} …\n${tail}`, spilled };
   } catch (error) {
     return { text: `${head}\n… ${left} characters are left out; they could not be kept (${(error as Error).message}) …\n${tail}` };
@@ -23,9 +23,9 @@ export async function fitResult(text: string, folder: string, name: string): Pro
 }
 
 /** Writes a file of its own: names can meet once they are made safe, and an earlier result is not lost to a later one. */
-async function keep(text: string, base: string): Promise<string> {
+async function keep(text: string, folder: string, name: string): Promise<string> {
   for (let n = 1; ; n += 1) {
-    const file = `${base}${n === 1 ? '' : `-${n}`}.txt`;
+    const file = join(folder, `${name}${n === 1 ? '' : `-${n}`}.txt`);
     try {
       await writeFile(file, text, { mode: 0o600, flag: 'wx' });
       return file;

@@ -141,7 +141,7 @@ async function prepare(host: RoundHost, announced: AnnouncedCall, signal: AbortS
     const shown = asJson(input, use.input);
     const call = toolCall(host, announced.id, [], signal);
     const touches = entry.item.touches ? ((await entry.item.touches(input as never, call)) as readonly Touch[]) : [];
-    const paths = await Promise.all(touches.map((touch) => gatedPath(host.workspace, touch)));
+    const paths = await Promise.all(touches.map((touch) => gatedPath(host, touch)));
     const gated: GatedUse = { ...use, ...(host.mode && { mode: host.mode }), input: structuredClone(shown), effect: entry.item.effect, paths };
     const refused = await judge(host, entry, input, gated, signal);
     if (refused !== undefined) return refuse(refused, use.name);
@@ -155,8 +155,11 @@ async function prepare(host: RoundHost, announced: AnnouncedCall, signal: AbortS
   }
 }
 
-async function gatedPath(workspace: Workspace, { path, access }: Touch): Promise<GatedPath> {
-  return { given: path, access, ...(await resolvePath(workspace, path)) };
+async function gatedPath({ workspace, session }: RoundHost, { path, access }: Touch): Promise<GatedPath> {
+  const resolved = await resolvePath(workspace, path);
+  // What a result was too large to show may be read where it was kept, or it would be lost after all.
+  const isKept = access === 'read' && !resolved.inWorkspace && contains((await resolvePath(workspace, session.spillFolder)).real, resolved.real);
+  return { given: path, access, ...resolved, ...(isKept && { inWorkspace: true }) };
 }
 
 /** Asks the gate, and the person where the gate says so. Answers why not, or undefined. */
@@ -185,7 +188,7 @@ function toolCall(host: RoundHost, id: string, approved: readonly GatedPath[], s
     output: (text: string) => host.log.write('tool.output', { call: id, text: String(text) }),
     async resolve(path: string, access: Touch['access']): Promise<string> {
       // Judged again at the moment of use: a symlink may have changed since the gate saw it.
-      const { real, inWorkspace, inAgentFolder } = await resolvePath(host.workspace, path);
+      const { real, inWorkspace, inAgentFolder } = await gatedPath(host, { path, access });
       const granted = approved.some((one) => one.real === real && (one.access === 'write' || access === 'read'));
       if (granted || (inWorkspace && (access === 'read' || !inAgentFolder))) return real;
       throw new OperationalError(`${path} ${inWorkspace ? 'lies in an .agent folder' : 'lies outside of the workspace'}, and was not approved`);

@@ -193,22 +193,33 @@ test.each([
   expect(process.listenerCount(name)).toBe(before);
 });
 
+test('an answer that could not be written is a failure', async () => {
+  const stderr = 'agent: the output could not be written: ENOSPC: no space left on device\n';
+  const run = ({ onEvent }: SessionOptions): RunResult => {
+    for (const event of recordEvents(['stop', { reason: 'answered', code: 0, text: 'done' }])) onEvent?.(event);
+    return { reason: 'answered', code: 0, text: 'done' };
+  };
+  expect(await line(['run', 'x'], { full: true, run })).toMatchObject({ code: 1, stderr: expect.stringContaining(stderr) as string });
+  expect(await line(['--help'], { full: true })).toMatchObject({ code: 1, stderr });
+  expect(await line(['config', 'list'], { full: true })).toMatchObject({ code: 1, stderr });
+});
+
 test('config: what is set is listed with its place, without secrets, and read back', async () => {
   const home = temporaryFolder();
   expect(await inHome(home, ['config', 'set', 'model', 'lab/m'])).toMatchObject({ code: 0, stderr: 'set model in ~/config.yaml\n' });
-  await inHome(home, ['config', 'set', 'providers.lab.base_url', 'http://me:pass@h/v1']);
+  await inHome(home, ['config', 'set', 'providers.lab.base_url', 'http://me:pass@h/v1?key=hidden']);
   await inHome(home, ['config', 'set', 'providers.lab.api_key', 'sk-1']);
   const listed = await inHome(home, ['config', 'list'], { variables: { AGENT_REACT__MAX_ROUNDS: '7' } });
   expect(listed.stdout.replaceAll(home, '~')).toBe(
     [
-      'KEY                     VALUE                    FROM',
-      'model                   lab/m                    ~/config.yaml:1',
-      'providers.lab.base_url  http://me:********@h/v1  ~/config.yaml:4',
-      'providers.lab.api_key   ********                 ~/config.yaml:5',
-      'react.max_rounds        7                        $AGENT_REACT__MAX_ROUNDS',
-      'plugins.disabled        []                       default',
-      'plugins.replaces        {}                       default',
-      'plugins.config          {}                       default',
+      'KEY                     VALUE                             FROM',
+      'model                   lab/m                             ~/config.yaml:1',
+      'providers.lab.base_url  http://me:********@h/v1?********  ~/config.yaml:4',
+      'providers.lab.api_key   ********                          ~/config.yaml:5',
+      'react.max_rounds        7                                 $AGENT_REACT__MAX_ROUNDS',
+      'plugins.disabled        []                                default',
+      'plugins.replaces        {}                                default',
+      'plugins.config          {}                                default',
       '',
     ].join('\n'),
   );

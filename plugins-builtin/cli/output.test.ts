@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { outputTo } from './output.ts';
@@ -30,6 +31,21 @@ test('all of a large output arrives before the process ends', async () => {
   let size = 0;
   for await (const chunk of child.stdout) size += (chunk as Buffer).length;
   expect(size).toBe(1_000_000);
+});
+
+test.skipIf(process.platform !== 'linux')('a full disk is known once the output is flushed', async () => {
+  const program = `
+    import { createTerminal } from ${JSON.stringify(new URL('terminal.ts', import.meta.url).href)};
+    const terminal = createTerminal(process);
+    terminal.print('answer');
+    process.exitCode = (await terminal.flush()) ? 0 : 7;`;
+  const full = openSync('/dev/full', 'w');
+  const child = spawn(process.execPath, ['--no-warnings', '--input-type=module', '--eval', program], { stdio: ['ignore', full, 'pipe'] });
+  let stderr = '';
+  child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  closeSync(full);
+  expect({ code, stderr }).toEqual({ code: 7, stderr: expect.stringContaining('the output could not be written: ENOSPC') as string });
 });
 
 test('output that is lost to a full disk is told once', async () => {

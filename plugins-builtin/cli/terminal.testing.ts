@@ -17,15 +17,18 @@ export interface TestStreams {
   readonly env?: Readonly<Record<string, string>>;
   /** What standard input says before it ends; it stays open and silent where there is none. */
   readonly input?: string;
+  /** Standard output goes to a disk that is full. */
+  readonly full?: boolean;
 }
 
 /** Without colour unless `env` says otherwise, so that the text is what is compared. */
-export function testTerminal({ stdout = 'terminal', stderr = 'terminal', columns = 60, env = { NO_COLOR: '1' }, input }: TestStreams = {}): TestTerminal {
+export function testTerminal({ stdout = 'terminal', stderr = 'terminal', columns = 60, env = { NO_COLOR: '1' }, input, full = false }: TestStreams = {}): TestTerminal {
   const written = { stdout: '', stderr: '' };
   const stream = (name: 'stdout' | 'stderr', isTTY: boolean) =>
     Object.assign(
       new Writable({
         write(chunk: Buffer, _, done) {
+          if (full && name === 'stdout') return done(Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' }));
           written[name] += chunk.toString();
           done();
         },

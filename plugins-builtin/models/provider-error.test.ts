@@ -151,6 +151,26 @@ describe('the way to the server', () => {
     expect(await say('could not reach http://h/v1/chat/completions: bad port')).toMatch(/^cannot reach http:\/\/h\/v1 \(bad port\); /);
   });
 
+  it('puts paths before the query of the URL, and never shows it', async () => {
+    const urls: string[] = [];
+    const asked = (url: string | URL): Promise<Response> => {
+      urls.push(String(url));
+      return Promise.resolve(Response.json({ error: { message: `no route ${String(url)}, key SECRET-7` } }, { status: 404 }));
+    };
+    const error = await rejection(openaiChatModel(endpointAt('env', 'http://h/v1/?key=SECRET%2D7&v=1#part', 'AGENT_BASE_URL'), 'm', asked).doStream(options));
+    expect(urls).toEqual(['http://h/v1/chat/completions?key=SECRET%2D7&v=1', 'http://h/v1/models?key=SECRET%2D7&v=1']);
+    expect(JSON.stringify([error.message, error.details])).not.toMatch(/SECRET/);
+
+    const { port, close } = await listen(() => undefined);
+    await close();
+    const refused = await rejection(openaiChatModel(endpointAt('env', `http://127.0.0.1:${port}/v1?key=SECRET-7`, 'AGENT_BASE_URL'), 'm', fetch).doStream(options));
+    expect(refused.message).toBe(`cannot reach http://127.0.0.1:${port}/v1 (connection refused); check that the server runs, and AGENT_BASE_URL`);
+  });
+
+  it('a percent sign in a password that encodes nothing is one', () => {
+    expect(endpointAt('lab', 'http://u:100%@h/v1', 'x').headers).toEqual({ authorization: `Basic ${Buffer.from('u:100%').toString('base64')}` });
+  });
+
   it('sends user and password of the URL as a header, and shows neither', async () => {
     await withModel([{ status: 400, body: said('no') }], async (_, server) => {
       const endpoint = endpointAt('lab', server.url.replace('//', '//user:hunter2@'), 'AGENT_BASE_URL');

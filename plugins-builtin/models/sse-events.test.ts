@@ -40,3 +40,23 @@ it('tells an event that no blank line closed', () => {
     { event: '', data: '3', closed: false },
   ]);
 });
+
+it('takes time in proportion to a line without end, and gives it up at its limit', () => {
+  const events: SseEvent[] = [];
+  const parser = createSseParser((event) => events.push(event), 16_000_000);
+  const piece = 'x'.repeat(1_000);
+  const begun = performance.now();
+  let pieces = 0;
+  while (pieces < 20_000 && parser.push(piece)) pieces += 1;
+  expect(pieces).toBe(16_000);
+  expect(performance.now() - begun).toBeLessThan(1_000);
+  expect(parser.push('data: 1\n\n')).toBe(false);
+  parser.end();
+  expect(events).toEqual([]);
+});
+
+it('counts the lines of one event together', () => {
+  const parser = createSseParser(() => undefined, 10);
+  expect(parser.push('data: 1234\n\ndata: 1234\n\n')).toBe(true);
+  expect(parser.push('data: 1234\ndata: 1234\ndata: 1\n')).toBe(false);
+});

@@ -1,5 +1,5 @@
 /** The basic policy: what a tool may do unasked. */
-import { allow, ask, type Decision, deny, type GatedPath, type GatedUse, type PermissionMode } from 'newt-agent';
+import { allow, ask, type Decision, deny, type GatedPath, type GatedUse, type PermissionMode, shellWord } from 'newt-agent';
 
 /**
  * Reading inside the workspace is allowed; everything else is asked in `normal` and allowed in `auto`.
@@ -8,7 +8,7 @@ import { allow, ask, type Decision, deny, type GatedPath, type GatedUse, type Pe
  */
 export function judge(use: GatedUse, mode: PermissionMode): Decision {
   const outside = use.paths.find((path) => !path.inWorkspace);
-  if (outside) return ask(`${verb(outside)} ${outside.real}, outside of the workspace`, `agent config set tools.paths '["${folderOf(outside.real)}"]'`);
+  if (outside) return ask(`${verb(outside)} ${outside.real}, outside of the workspace`, `agent config set tools.paths ${shellWord(JSON.stringify([folderOf(outside.real)]))}`);
   const inAgent = use.paths.find((path) => path.inAgentFolder && path.access === 'write');
   if (inAgent) return ask(`writes ${inAgent.given}, which can change what the agent itself does`);
   switch (use.effect) {

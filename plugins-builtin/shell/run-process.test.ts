@@ -19,7 +19,8 @@ describe('a process left in the background', () => {
   it.each([
     ['holding both streams', 'sleep 25 & echo up', /a process of this command still runs/],
     ['in a session of its own', 'setsid sleep 25 & echo up', /a process outside the group of this command still runs/],
-    ['as a server', 'nohup python3 -m http.server 0 --bind 127.0.0.1 & echo up', /a process of this command still runs/],
+    // By its path: what PATH has may be a script whose helpers of a moment are listed with good reason.
+    ['as a server', `nohup '${process.execPath}' -e 'require("http").createServer().listen(0, "127.0.0.1")' & echo up`, /a process of this command still runs/],
     ['holding standard error alone', 'sleep 25 </dev/null >/dev/null & echo up', /a process of this command still runs/],
     ['holding nothing', 'sleep 25 </dev/null >/dev/null 2>&1 & echo up', /a process of this command still runs/],
   ])('does not keep its command from ending: %s', async (_how, command, says) => {
