@@ -1,7 +1,7 @@
 /** The project a command line is about, and whether what it brings may count. Before anything of it is loaded. */
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Ignored } from '../kernel/config/load.ts';
+import type { Ignored } from '../kernel/config/sources.ts';
 import { noTrust } from '../kernel/config/problem.ts';
 import type { ConfigKey } from '../kernel/config/schema.ts';
 import { KernelError } from '../kernel/errors.ts';

@@ -1,5 +1,5 @@
 /** What the files, the environment and the command line say, each as one layer of the configuration. */
-import type { ConfigSources, Ignored } from './load.ts';
+import type { ConfigSources, Ignored } from './sources.ts';
 import type { ConfigFile } from './file.ts';
 import { noSuchKey, noTrust, type Origin, problemAt } from './problem.ts';
 import { admits, configKeys, knownKeys, marksMembers, member, type Shape, shapeOf, type TrustLevel, unknownKeys } from './schema.ts';

@@ -2,32 +2,12 @@
 import { statSync } from 'node:fs';
 import type { z } from 'zod';
 import { invalidAt, type Origin } from './problem.ts';
+import type { ConfigSources, Ignored } from './sources.ts';
 import { at, merge, type Path, type Tree } from './tree.ts';
 import { type Frozen, freezeJson } from '../json.ts';
 
-export interface ConfigSources<Schema extends z.ZodObject = z.ZodObject> {
-  /** Made by `composeConfig`. */
-  readonly schema: Schema;
-  /** The two files, and a folder of ours that is empty; it is made where missing. */
-  readonly paths: { readonly global: string; readonly project?: string; readonly empty: string };
-  readonly projectTrusted: boolean;
-  readonly env: NodeJS.ProcessEnv;
-  /** By dotted key; text is read as a value of that key. */
-  readonly flags?: Readonly<Record<string, unknown>>;
-  /** Variables that look like keys and are none, beside `AGENT_HOME`. */
-  readonly reserved?: readonly string[];
-}
-
 /** What one layer says of a key. */
 export type Explained = Origin & { readonly value: unknown };
-
-/** A key, or a variable, that was written down and does not count. */
-export interface Ignored {
-  readonly key: string;
-  readonly file?: string;
-  readonly line?: number;
-  readonly why: string;
-}
 
 export interface Config<Values = Tree> {
   readonly values: Frozen<Values>;

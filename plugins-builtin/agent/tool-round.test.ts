@@ -293,7 +293,7 @@ describe('results', () => {
       (_, round) =>
         [
           { toolCalls: [call('long')] },
-          { toolCalls: [call('read_file', { path: file, offset: 2_000, limit: 1 }, 'part'), call('write_file', { path: file, content: '' }, 'overwrite'), call('read_file', { path: join(file, '..', '..', 'other.jsonl') }, 'beside')] },
+          { toolCalls: [call('read_file', { path: file, start_line: 2_000 }, 'part'), call('write_file', { path: file, content: '' }, 'overwrite'), call('read_file', { path: join(file, '..', '..', 'other.jsonl') }, 'beside')] },
           { text: 'done' },
         ][round] as Reply,
       [toolsOf({ long: reader(() => Array.from({ length: 4_000 }, (_, n) => `line ${n + 1} ${'.'.repeat(35)}`).join('\n')) })],

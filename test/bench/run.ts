@@ -1,10 +1,11 @@
 /** `npm run bench`: every budget that can be measured today, as figures of one run. Exit code 1 when one is missed. */
 import buildOnce from '../build-once.ts';
+import { faultRows } from './faults.ts';
 import { hookRows } from './hooks.ts';
 import { printRows } from './report.ts';
 import { roundRows } from './rounds.ts';
 import { startRows } from './start.ts';
 
 buildOnce();
-const rows = [...(await hookRows()), ...(await startRows()), ...(await roundRows())];
+const rows = [...(await hookRows()), ...(await faultRows()), ...(await startRows()), ...(await roundRows())];
 process.exit(printRows(rows) ? 0 : 1);
