@@ -54,7 +54,7 @@ test('the names are listed while they fit', async () => {
 describe('tool_search', () => {
   const plugins = [
     toolsOf({ git_status: echo('Show the working tree'), git_log: echo('Show the history') }, 'git'),
-    toolsOf({ weather: echo('Tell the weather of a city'), погода: echo('x') }.weather ? { weather: echo('Tell the weather of a city') } : {}, 'sky'),
+    toolsOf({ weather: echo('Tell the weather of a city') }, 'sky'),
     toolsOf({ uebersetzen: echo('Übersetzt Text, 翻訳') }, 'worte'),
     ...apart(8),
   ];

