@@ -46,6 +46,7 @@ export async function askModel(turn: Turn, request: ModelRequest): Promise<Answe
       await readAnswer(turn, request, answer);
       return answer;
     } catch (error) {
+      if (turn.signal.aborted && answer.text) turn.log.write('assistant', { text: answer.text, finish: 'cancelled', partial: true, calls: [] });
       turn.signal.throwIfAborted();
       const pause = await recovery(turn, request, error, attempt);
       if (pause === undefined) throw asOperational(error);

@@ -47,15 +47,33 @@ export interface SessionHost {
 /** How often an empty answer is asked again before the run counts as failed. */
 const emptyAnswers = 1;
 const toldCause = 300;
+const maxNotes = 10;
 /** Stands for the id of a call where a person is asked about their request itself. */
 const inputCall = 'input.submit';
 
 export async function openSession(host: SessionHost, options: SessionOptions): Promise<Session> {
-  const { p, kernel, choice, provider, workspace } = host;
+  const { p, choice, provider } = host;
   const id = `${new Date(p.now()).toISOString().slice(0, 19).replace(/[:T]/g, '-')}-${randomUUID().slice(0, 8)}`;
   const file = join(host.folder, `${id}.jsonl`);
   const model = (await provider.item.model(choice.id)) as LanguageModelV4;
   const log = openEventLog(file, id, p.now, options.onEvent ?? (() => undefined));
+  try {
+    return await converse(host, options, { id, file, log, model });
+  } catch (error) {
+    log.close();
+    throw error;
+  }
+}
+
+interface Opened {
+  readonly id: string;
+  readonly file: string;
+  readonly log: EventLog;
+  readonly model: LanguageModelV4;
+}
+
+async function converse(host: SessionHost, options: SessionOptions, { id, file, log, model }: Opened): Promise<Session> {
+  const { p, kernel, choice, provider, workspace } = host;
   const about = { session: id, cwd: workspace.cwd };
   const tools: ToolSession = { id, cwd: workspace.cwd, memory: new Map(), spillFolder: join(host.folder, `${id}.files`) };
   const maxRounds = options.maxRounds ?? p.config.react.max_rounds;
@@ -92,10 +110,16 @@ export async function openSession(host: SessionHost, options: SessionOptions): P
     timeout: p.config.tools.timeout * 1_000,
   };
 
-  const say = (text: string): void => {
+  /** `text` with what the model was not told yet of failed plugins. */
+  const withNotes = (text: string): string => {
     const notes = untold.splice(0);
-    const content = notes.length ? `${text}\n\n[From the runtime, as data: ${notes.join('. ')}.]` : text;
-    messages = [...messages, { role: 'user', content: [{ type: 'text', text: content }] }];
+    if (notes.length === 0) return text;
+    const more = notes.length > maxNotes ? ` And ${notes.length - maxNotes} more.` : '';
+    return `${text}\n\n[From the runtime, as data: ${notes.slice(0, maxNotes).join('. ')}.${more}]`;
+  };
+
+  const say = (text: string): void => {
+    messages = [...messages, { role: 'user', content: [{ type: 'text', text: withNotes(text) }] }];
   };
 
   const run = async (prompt: string, signal: AbortSignal): Promise<RunResult> => {
@@ -159,14 +183,14 @@ export async function openSession(host: SessionHost, options: SessionOptions): P
     if (answer.reasoning) log.write('reasoning', { text: answer.reasoning });
     log.write('assistant', { text: answer.text, finish: answer.finish, partial: false, calls: answer.calls.map((call) => ({ ...call })) });
     if (answer.finish === 'length') log.write('notice', { level: 'warn', text: 'the answer was cut off at max_tokens' });
-    messages = [...messages, assistantMessage(answer)];
+    // A message without content is one that some servers refuse to be sent back.
+    if (answer.text || answer.calls.length > 0) messages = [...messages, assistantMessage(answer)];
     return answer;
   };
 
   const observe = (results: readonly CallResult[]): void => {
-    const notes = untold.splice(0);
     const content = results.map(({ call, text, isError }, index) => {
-      const noted = notes.length > 0 && index === results.length - 1 ? `${text}\n\n[From the runtime, as data: ${notes.join('. ')}.]` : text;
+      const noted = index === results.length - 1 ? withNotes(text) : text;
       return { type: 'tool-result', toolCallId: call.id, toolName: call.name, output: { type: isError ? 'error-text' : 'text', value: noted } };
     });
     messages = [...messages, { role: 'tool', content }];

@@ -53,7 +53,7 @@ export function pipedView(io: CommandIO, style: Style): View {
           break;
         }
         case 'tool.ask':
-          asked.set(event.data.call, { title: '', ...asked.get(event.data.call), rule: event.data.rule });
+          asked.set(event.data.call, { title: oneLine(event.data.question), ...asked.get(event.data.call), rule: event.data.rule });
           break;
         case 'tool.answer':
           if (event.data.by === 'nobody' && !isCancelled) refused(event.data.call);
