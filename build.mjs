@@ -1,6 +1,7 @@
 // Builds dist/: one bundle for the command and the package's export, split where code is loaded lazily.
 // jiti stays outside: it loads files of its own. Says nothing unless something is wrong.
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { build } from 'rolldown';
 
 /** zod's 50 translations would be half of what every start reads: each is fetched from the package when it is asked for. */
@@ -17,19 +18,18 @@ const lazyLocales = {
   },
 };
 
-await build({
+const { output } = await build({
   cwd: import.meta.dirname,
   input: { main: 'plugins-builtin/command.ts', public: 'plugins-builtin/public.ts' },
   platform: 'node',
   external: ['jiti', /^node:/],
   plugins: [lazyLocales],
-  resolve: { alias: { 'newt-agent': new URL('./plugins-builtin/public.ts', import.meta.url).pathname } },
+  resolve: { alias: { 'newt-agent': join(import.meta.dirname, 'plugins-builtin', 'public.ts') } },
   output: {
     dir: 'dist',
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: 'chunks/[name]-[hash].js',
-    cleanDir: true,
     sourcemap: true,
     // What every start needs lies in one file: each further module costs the loader half a millisecond.
     codeSplitting: {
@@ -39,3 +39,11 @@ await build({
     minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
   },
 });
+
+// What an agent that is running now was started with may still be read: older files go a little later.
+const kept = new Set(output.map(({ fileName }) => join('dist', fileName)));
+const patience = 10 * 60_000;
+for (const file of readdirSync(join(import.meta.dirname, 'dist', 'chunks')).map((name) => join('dist', 'chunks', name))) {
+  const path = join(import.meta.dirname, file);
+  if (!kept.has(file) && !kept.has(file.replace(/\.map$/, '')) && Date.now() - statSync(path).mtimeMs > patience) rmSync(path);
+}

@@ -1,9 +1,10 @@
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  resolve: { alias: { 'newt-agent': new URL('./plugins-builtin/public.ts', import.meta.url).pathname } },
+  resolve: { alias: { 'newt-agent': fileURLToPath(new URL('./plugins-builtin/public.ts', import.meta.url)) } },
   test: {
-    globalSetup: ['test/build-once.ts'],
+    globalSetup: ['test/setup.ts'],
     include: ['{kernel,plugins-builtin,plugin-template,registry,test}/**/*.test.ts'],
     exclude: ['**/node_modules/**', 'dist/**'],
     // Processes, not threads: the kernel patches process-wide functions, and a folder can only be entered by a process.

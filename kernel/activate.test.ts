@@ -1,11 +1,14 @@
 /** Activation: a transaction, within capabilities, in the order of what is required. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { boot, type BootOptions, hookSpec, type Inline, type Stage, stopwatch, until } from '../test/support/boot.ts';
 import type { PointSpec } from './contribution-spec.ts';
 import { OperationalError } from './fault.ts';
+import { fetchFor } from './fetch.ts';
 import type { PluginContext } from './plugin.ts';
 import { defineService } from './service.ts';
 
@@ -286,8 +289,84 @@ describe('the context', () => {
     await second.stage.end();
     const file = join(stage.folder, 'home', 'state', 'plugins', 'one.json');
     expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ n: { list: [1, 2] } });
-    writeFileSync(file, '{ damaged');
-    expect((await context([], { folder: stage.folder })).p.state.get('n')).toBeUndefined();
+    for (const [damage, aside] of [['{ damaged', 'one.json.corrupt'], ['[1]', 'one.json.corrupt.2']] as const) {
+      writeFileSync(file, damage);
+      const third = await context([], { folder: stage.folder });
+      expect(third.p.state.get('n')).toBeUndefined();
+      expect(readFileSync(join(file, '..', aside), 'utf8')).toBe(damage);
+      third.p.state.set('n', 1);
+      expect(third.p.state.get('n')).toBe(1);
+      expect(readFileSync(join(stage.folder, 'home', 'state', 'logs', 'one.log'), 'utf8')).toContain('its state was damaged');
+      await third.stage.end();
+    }
+  });
+
+  test('does not overwrite a state that it cannot read', async () => {
+    const { p, stage } = await context();
+    const file = join(stage.folder, 'home', 'state', 'plugins', 'one.json');
+    mkdirSync(file, { recursive: true });
+    expect(() => p.state.get('n')).toThrow(OperationalError);
+    expect(() => p.state.set('n', 1)).toThrow(/state cannot be read: EISDIR/);
+    expect(existsSync(`${file}.corrupt`)).toBe(false);
+  });
+
+  test('a program is over when it exits, whatever it left running, and that ends with the plugin', async () => {
+    const { p, stage } = await context(['exec']);
+    const time = stopwatch();
+    const pid = Number(await p.exec('sh', ['-c', 'sleep 60 & echo $!'], { timeout: 1_000 }));
+    expect(time()).toBeLessThan(900);
+    const isAlive = () => existsSync(`/proc/${pid}`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+    expect(isAlive()).toBe(true);
+    const running = expect(p.exec('sh', ['-c', 'sleep 61; true'])).rejects.toThrow(/cancelled/);
+    await stage.end();
+    await running;
+    await until(() => !isAlive(), 2_000);
+    expect(time()).toBeLessThan(5_000);
+    await expect(p.exec('true')).rejects.toBeInstanceOf(OperationalError);
+  });
+
+  test('a program that will not end is killed', async () => {
+    const { p } = await context(['exec']);
+    await expect(p.exec('sh', ['-c', 'trap "" TERM; echo so far >&2; while :; do sleep 0.1; done'], { timeout: 300 })).rejects.toThrow('sh did not end within 300 ms: so far');
+  });
+
+  test('a program has no secrets but those that were granted or given', async () => {
+    const env = { PATH: process.env['PATH'], PLAIN: 'plain', MY_API_KEY: 'granted', OTHER_TOKEN: 'hidden' };
+    const { p } = await context(['exec', 'env:MY_API_KEY'], { env });
+    const seen = await p.exec('env', [], { env: { GIVEN_SECRET: 'given' } });
+    expect(seen.split('\n').filter((line) => /PLAIN|KEY|TOKEN|GIVEN/.test(line)).sort()).toEqual(['GIVEN_SECRET=given', 'MY_API_KEY=granted', 'PLAIN=plain']);
+  });
+
+  test('a timer skips turns while the last one runs, and goes on after one that failed', async () => {
+    const { p, stage } = await context();
+    let [running, most, turns] = [0, 0, 0];
+    p.every(5, async () => {
+      most = Math.max(most, (running += 1));
+      turns += 1;
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      running -= 1;
+      if (turns === 1) throw new Error('once');
+    });
+    await until(() => turns > 3, 5_000);
+    expect(most).toBe(1);
+    expect(stage.faults).toMatchObject([{ plugin: 'one', kind: 'stray' }]);
+  });
+
+  test('a request ends with the plugin, and is not waited for without end', async () => {
+    const server = createServer(() => undefined).listen(0, '127.0.0.1');
+    onTestFinished(() => void (server.closeAllConnections(), server.close()));
+    await until(() => server.listening, 2_000);
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const { p, stage } = await context(['net']);
+    const given = new AbortController();
+    const aborted = expect(p.fetch(url, { signal: given.signal })).rejects.toThrow('mine');
+    given.abort(new Error('mine'));
+    await aborted;
+    await expect(fetchFor(new AbortController().signal, url, {}, 50)).rejects.toThrow(/could not reach .*: no answer within 0.05 s/);
+    await expect(fetchFor(new AbortController().signal, url, { signal: new AbortController().signal }, 50)).rejects.toBeInstanceOf(OperationalError);
+    const ended = expect(p.fetch(url)).rejects.toThrow(/the plugin has ended/);
+    await stage.end();
+    await ended;
   });
 
   test('has the time and the chance of its kernel', async () => {

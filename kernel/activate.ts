@@ -26,6 +26,8 @@ export interface ActivationHost {
   readonly configOf: (record: PluginRecord, schema: z.ZodType | undefined) => unknown;
   readonly contextHost: (record: PluginRecord) => ContextHost;
   readonly fault: (record: PluginRecord, where: string, kind: FaultKind, error: unknown) => void;
+  /** What the plugin requires and is not there. */
+  readonly missing: (record: PluginRecord) => Promise<string | undefined>;
   /** Hears of every stretch of its code that has just run. */
   readonly ran: (record: PluginRecord, where: string) => void;
   /** Why the plugin must not run after all, looked at again right before it is loaded. */
@@ -34,6 +36,15 @@ export interface ActivationHost {
 }
 
 const disposeDeadline = 2_000;
+
+/** Thrown where a bare file turns out to require what is not there yet. */
+export class Unmet extends Error {
+  readonly missing: string;
+  constructor(missing: string) {
+    super(`requires ${missing}`);
+    this.missing = missing;
+  }
+}
 
 /** Thrown where a plugin is turned away rather than at fault: it becomes `refused`. */
 export class Refusal extends Error {}
@@ -44,9 +55,14 @@ export async function activate(record: PluginRecord, host: ActivationHost, alive
   const definition = await loadDefinition(record, host);
   if (!alive()) return;
   record.definition = definition;
-  if (record.candidate.bare) host.admit(record, toldBy(definition, record));
+  if (record.candidate.bare) {
+    host.admit(record, toldBy(definition, record));
+    const missing = await host.missing(record);
+    if (missing !== undefined) throw new Unmet(missing);
+    if (!alive()) return;
+  }
   const { defines } = definition.static;
-  for (const spec of defines?.hooks ?? []) host.registry.defineHook(spec);
+  for (const spec of defines?.hooks ?? []) host.registry.defineHook(spec, record);
   for (const spec of defines?.points ?? []) host.registry.definePoint(spec);
 
   const config = checkedConfig(record, definition, host);
@@ -154,7 +170,7 @@ function createRegistrar(record: PluginRecord, scope: Scope, host: ActivationHos
     tap: tap as Registrar['tap'],
     contribute: contribute as Registrar['contribute'],
     provide: <S>(ref: ServiceRef<S>, service: S) => register(() => registry.provide(record, ref.key, service)),
-    use: <S>(ref: ServiceRef<S>) => registry.use(ref.key) as S,
+    use: <S>(ref: ServiceRef<S>) => registry.use(ref.key, record) as S,
     own: (owned) => scope.own(owned),
     activate: host.fire,
     items: ((point: string) => registry.items(point)) as <P extends string>(point: P) => ReadonlyMap<string, Item<never>>,

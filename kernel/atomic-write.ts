@@ -1,11 +1,12 @@
 /** Replaces a file whole or not at all. */
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { KernelError } from './errors.ts';
 import { realPath } from './paths.ts';
 
 /**
- * Writes `text` (mode 0600, missing folders 0700) beside `file`, then renames; a link stays, and its target is replaced.
+ * Writes `text` beside `file`, then renames; a link stays, and its target is replaced. A new file has mode 0600
+ * (missing folders 0700), one that was there keeps its own.
  *
  * @throws KernelError `UNWRITABLE`
  */
@@ -16,6 +17,8 @@ export function writeAtomic(file: string, text: string): void {
     mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
     rmSync(draft, { force: true });
     writeFileSync(draft, text, { mode: 0o600, flag: 'wx', flush: true });
+    const before = statSync(target, { throwIfNoEntry: false });
+    if (before) chmodSync(draft, before.mode & 0o777);
     renameSync(draft, target);
   } catch (error) {
     discard(draft);

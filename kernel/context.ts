@@ -1,14 +1,13 @@
 /** `p`: what a plugin can do, within the capabilities it declared. */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { appendFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { shownAddress } from './address.ts';
 import { KernelError } from './errors.ts';
+import { programEnvironment, Programs } from './exec.ts';
 import { OperationalError } from './fault.ts';
-import { freezeJson, type Json } from './json.ts';
+import { fetchFor } from './fetch.ts';
 import type { PluginRecord } from './lifecycle.ts';
-import type { ExecOptions, PluginContext, PluginFiles, PluginState } from './plugin.ts';
+import type { PluginContext, PluginFiles } from './plugin.ts';
 import { disposable } from './scope.ts';
+import { createState } from './state.ts';
 
 /** The parts of the context that change the kernel; see `activate.ts`. */
 export type Registrar = Pick<PluginContext, 'tap' | 'contribute' | 'provide' | 'use' | 'call' | 'items' | 'activate' | 'own'>;
@@ -23,33 +22,26 @@ export interface ContextHost {
   readonly stray: (error: unknown) => void;
 }
 
-const execTimeout = 60_000;
-const maxOutput = 50_000_000;
-
 export function createContext(record: PluginRecord, config: unknown, registrar: Registrar, host: ContextHost): PluginContext {
   const need = (capability: string, used: string): void => {
     if (!record.manifest.capabilities.includes(capability)) throw new KernelError('CAPABILITY', { plugin: record.id, used, capability });
   };
+  const programs = registrar.own(new Programs(() => programEnvironment(host.env, record.manifest.capabilities)));
+  const life = new AbortController();
+  registrar.own(disposable(() => life.abort()));
   return {
     ...registrar,
     id: record.id,
     config,
     log: record.log,
-    state: createState(host.stateFile),
+    state: createState(host.stateFile, record.log),
     exec(file, args = [], options = {}) {
       need('exec', 'exec');
-      return run(file, args, options);
+      return programs.run(file, args, options);
     },
     async fetch(url, init) {
       need('net', 'fetch');
-      try {
-        return await fetch(url, init);
-      } catch (error) {
-        if (init?.signal?.aborted) throw error;
-        const { code, message } = ((error as Error).cause ?? error) as { code?: string; message?: string };
-        const shown = shownAddress(String(url));
-        throw new OperationalError(`could not reach ${shown}: ${message?.replaceAll(String(url), () => shown) || code || 'no answer'}`, { code }, { cause: error });
-      }
+      return fetchFor(life.signal, url, init);
     },
     fs: createFiles((used) => need('fs:write', used)),
     env(name) {
@@ -59,32 +51,23 @@ export function createContext(record: PluginRecord, config: unknown, registrar: 
     now: host.now,
     random: host.random,
     every(ms, tick) {
-      const timer = setInterval(() => {
-        void (async () => tick())().catch(host.stray);
-      }, ms);
+      let busy = false;
+      const turn = async (): Promise<void> => {
+        if (busy) return;
+        busy = true;
+        try {
+          await tick();
+        } catch (error) {
+          host.stray(error);
+        } finally {
+          busy = false;
+        }
+      };
+      const timer = setInterval(() => void turn(), ms);
       timer.unref();
       return registrar.own(disposable(() => clearInterval(timer)));
     },
   };
-}
-
-/** Runs a program without a shell; stdin is closed unless `input` is given. */
-async function run(file: string, args: readonly string[], options: ExecOptions): Promise<string> {
-  const { execa } = await import('execa');
-  const result = await execa(file, args, {
-    reject: false,
-    stripFinalNewline: false,
-    maxBuffer: maxOutput,
-    timeout: options.timeout ?? execTimeout,
-    ...(options.input === undefined ? { stdin: 'ignore' as const } : { input: options.input }),
-    ...(options.cwd !== undefined && { cwd: options.cwd }),
-    ...(options.signal && { cancelSignal: options.signal }),
-    ...(options.env && { env: options.env }),
-  });
-  if (!result.failed) return result.stdout;
-  const details = { exitCode: result.exitCode, signal: result.signal, stdout: result.stdout, stderr: result.stderr };
-  const what = result.exitCode === undefined ? result.shortMessage : `${file} ended with exit code ${result.exitCode}`;
-  throw new OperationalError(`${what}${result.stderr ? `: ${result.stderr.trim().slice(0, 2_000)}` : ''}`, details);
 }
 
 function createFiles(needWrite: (used: string) => void): PluginFiles {
@@ -106,39 +89,6 @@ function createFiles(needWrite: (used: string) => void): PluginFiles {
     makeDirectory: async (path) => {
       needWrite('fs.makeDirectory');
       await news(mkdir(path, { recursive: true }));
-    },
-  };
-}
-
-/** A small JSON file, read on first use and replaced whole on each change. */
-function createState(file: string): PluginState {
-  let values: Map<string, Json> | undefined;
-  const load = (): Map<string, Json> => {
-    if (values) return values;
-    try {
-      values = new Map(Object.entries(JSON.parse(readFileSync(file, 'utf8')) as Record<string, Json>));
-    } catch {
-      values = new Map(); // absent or damaged: a plugin must cope with a first run anyway
-    }
-    return values;
-  };
-  const save = (): void => {
-    try {
-      mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-      writeFileSync(`${file}.${process.pid}`, JSON.stringify(Object.fromEntries(load())), { mode: 0o600 });
-      renameSync(`${file}.${process.pid}`, file);
-    } catch (error) {
-      throw new OperationalError(`the plugin's state cannot be written: ${(error as Error).message}`, {}, { cause: error });
-    }
-  };
-  return {
-    get: <T extends Json>(key: string) => load().get(key) as T | undefined,
-    set(key, value) {
-      load().set(key, freezeJson(value));
-      save();
-    },
-    delete(key) {
-      if (load().delete(key)) save();
     },
   };
 }

@@ -78,7 +78,7 @@ export class ContributionTable {
       slots.push(slot);
       members[member] = guardMember(this.#host, slot, memberSpec as MemberSpec, limit);
     }
-    return { owner, name, item: { ...item, ...members }, slots };
+    return { owner, name, item: { ...valuesOf(item), ...members }, slots };
   }
 
   #fold() {
@@ -97,6 +97,17 @@ export class ContributionTable {
     this.#folded = { items, clashes };
     return this.#folded;
   }
+}
+
+/** Everything an item holds, read once: what lies on its class too, and what a getter says next time does not matter. */
+function valuesOf(item: object): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (let level: object | null = item; level !== null && level !== Object.prototype; level = Object.getPrototypeOf(level) as object | null) {
+    for (const name of Object.getOwnPropertyNames(level)) {
+      if (name !== 'constructor' && !Object.hasOwn(values, name)) Object.defineProperty(values, name, { value: Reflect.get(item, name), enumerable: true, configurable: true, writable: true });
+    }
+  }
+  return values;
 }
 
 function malformed(what: string, hint: string): KernelError {

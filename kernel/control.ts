@@ -56,6 +56,24 @@ export interface KernelControl {
 
 export const kernelControl = defineService<KernelControl>('kernel.control');
 
+/** What plugins get to see of the kernel: these methods, and nothing to change them by. */
+export function controlOf(kernel: KernelControl): KernelControl {
+  return Object.freeze<KernelControl>({
+    paths: kernel.paths,
+    version: kernel.version,
+    plugins: () => kernel.plugins(),
+    faults: () => [...kernel.faults()],
+    onFault: (listener) => kernel.onFault(listener),
+    notices: () => kernel.notices(),
+    hooks: () => kernel.hooks(),
+    why: (hook) => kernel.why(hook),
+    release: (id) => kernel.release(id),
+    probe: () => kernel.probe(),
+    trace: () => kernel.trace(),
+    pausing: (ask) => kernel.pausing(ask),
+  });
+}
+
 /** The configuration as loaded, and the way to change its files; the service `kernel.config`. */
 export interface ConfigControl {
   readonly config: Config;

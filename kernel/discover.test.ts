@@ -49,6 +49,12 @@ describe('what is a plugin', () => {
   });
 });
 
+test('a folder that is there but cannot be read is told, not taken for an empty one', () => {
+  const folder = join(folderOf({ loop: '-> loop', file: '' }), 'loop');
+  expect(discoverFolder('global', folder)).toMatchObject([{ path: folder, manifest: { id: 'global-plugins' }, problem: { reason: expect.stringContaining(`${folder}: cannot be read: ELOOP`) } }]);
+  expect(discoverFolder('global', join(folder, '..', 'file'))).toEqual([]);
+});
+
 describe('a broken plugin is found all the same, with what is wrong', () => {
   test.for([
     ['JSON that is none', { 'one/package.json': '{ "agent": ', 'one/index.js': '' }, /one\/package\.json: JSON: /],

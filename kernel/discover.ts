@@ -16,8 +16,12 @@ export function discoverFolder(tier: Tier, folder: string, confine?: string): Ca
   let names: string[];
   try {
     names = readdirSync(folder).sort();
-  } catch {
-    return []; // no such folder: no plugins of this tier
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    // No such folder: no plugins of this tier. Anything else must be seen: a guard may lie in there.
+    if (['ENOENT', 'ENOTDIR'].includes(code)) return [];
+    const problem = problemOf(new KernelError('CONFIG_UNREADABLE', { file: folder, problem: message }));
+    return [{ tier, path: folder, entry: folder, manifest: complete({}, `${tier}-plugins`), bare: true, problem }];
   }
   return names.flatMap((name) => {
     if (name.startsWith('.') || name === 'node_modules' || /\.(d|test)\.[cm]?[jt]s$/.test(name)) return [];

@@ -11,6 +11,7 @@ import type { Tier } from './tier.ts';
  * - `stray`: an error from a timer, listener, microtask or floating promise
  * - `exit`: it tried to end the process
  * - `flood`: it wrote more to its log than is kept
+ * - `dispose`: it did not let go in time, or failed while it did
  */
 export type FaultKind = 'load' | 'setup' | 'threw' | 'rejected' | 'timeout' | 'contract' | 'stray' | 'exit' | 'flood' | 'dispose';
 
@@ -113,9 +114,13 @@ export function stackOf(error: unknown): string {
   }
 }
 
-/** Hash of what makes two faults the same: numbers, quoted names and addresses are ignored. */
+/** Hash of what makes two faults the same: numbers, quoted names, paths and long hexadecimal words are ignored. */
 export function fingerprint(plugin: string | undefined, where: string, kind: FaultKind, message: string, place: SourcePlace | undefined): string {
-  const shape = message.replace(/\d+/g, '0').slice(0, 120);
+  const shape = message
+    .replace(/'[^']*'|"[^"]*"|`[^`]*`/g, "''")
+    .replace(/(?:[A-Za-z]:)?[\\/][^\s:;,)]+|\b[0-9a-f]{8,}\b/gi, '/')
+    .replace(/\d+/g, '0')
+    .slice(0, 120);
   const text = [plugin ?? '?', where, kind, shape, place ? `${place.file}:${place.line}` : ''].join('\0');
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }

@@ -1,7 +1,8 @@
 /** Health records: what a plugin did wrong, kept across runs under the digest of its content. */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { writeAtomic } from './atomic-write.ts';
 
 export interface Quarantine {
   readonly cause: string;
@@ -73,10 +74,7 @@ export class HealthStore {
         rmSync(file, { force: true });
         return true;
       }
-      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-      const temporary = `${file}.${process.pid}`;
-      writeFileSync(temporary, JSON.stringify(health), { mode: 0o600 });
-      renameSync(temporary, file);
+      writeAtomic(file, JSON.stringify(health));
       return true;
     } catch {
       return false;

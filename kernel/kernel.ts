@@ -4,11 +4,11 @@ import type { z } from 'zod';
 import { Refusal } from './activate.ts';
 import { type Containment, containProcess } from './heal/contain.ts';
 import type { KernelControl, PluginInfo } from './control.ts';
-import { kernelControl } from './control.ts';
+import { controlOf, kernelControl } from './control.ts';
 import { Sweeper } from './deadline.ts';
 import { digestPlugin } from './trust/digest.ts';
 import { KernelError } from './errors.ts';
-import { type Fault, fingerprint } from './fault.ts';
+import { describeError, type Fault, fingerprint } from './fault.ts';
 import { HealthStore } from './health.ts';
 import { type Candidate, type Manifest, PluginRecord, transition } from './lifecycle.ts';
 import { Lives } from './lives.ts';
@@ -69,6 +69,7 @@ export class Kernel implements KernelControl, Disposable {
   readonly #faults: Fault[] = [];
   readonly #told = new Set<string>();
   #containment: Containment | undefined;
+  #isUp = false;
   #probing = false;
 
   constructor(options: KernelOptions) {
@@ -98,6 +99,9 @@ export class Kernel implements KernelControl, Disposable {
       supervisor: this.#supervisor,
       provenance: this.#provenance,
       replaces: options.replaces ?? {},
+      started: () => {
+        if (this.#isUp) this.#tellUnknown();
+      },
       clear: (record) => this.#containment?.clear(record),
       activation: {
         registry: this.#registry,
@@ -113,12 +117,13 @@ export class Kernel implements KernelControl, Disposable {
           stray: (error) => this.#supervisor.fault(record, 'timer', 'stray', error),
         }),
         fault: (record, where, kind, error) => void this.#supervisor.fault(record, where, kind, error),
+        missing: (record) => this.#lives.missingRequirement(record),
         ran: (record, where) => this.#containment?.checkGlobals(record, where),
         withdrawn: (record) => (record.tier === 'project' && options.trusted?.() === false ? 'the project has changed since it was trusted' : undefined),
         fire: (event) => this.fire(event),
       },
     });
-    this.#registry.provide(undefined, kernelControl.key, this satisfies KernelControl);
+    this.#registry.provide(undefined, kernelControl.key, controlOf(this));
   }
 
   /** Resolves all plugins and starts those that want to start with the agent. */
@@ -146,7 +151,8 @@ export class Kernel implements KernelControl, Disposable {
     for (const record of this.#records) if (record.state === 'resolved') this.#recall(record);
     await this.fire('onStartup');
     await this.#lives.settled();
-    for (const { record, error } of this.#registry.unknown()) this.#supervisor.fault(record, 'setup', 'contract', error);
+    this.#isUp = true;
+    this.#tellUnknown();
     this.#reportOrder();
   }
 
@@ -220,7 +226,7 @@ export class Kernel implements KernelControl, Disposable {
   trace(): Trace & Disposable {
     const trace = new Trace();
     this.#registry.traceInto(trace);
-    return Object.assign(trace, { dispose: () => this.#registry.traceInto(undefined) });
+    return Object.assign(trace, { dispose: () => this.#registry.endTrace(trace) });
   }
 
   async release(id: string): Promise<PluginInfo> {
@@ -281,7 +287,13 @@ export class Kernel implements KernelControl, Disposable {
   /** Looks up what this content did in earlier runs. */
   #recall(record: PluginRecord): void {
     const { candidate } = record;
-    record.digest = candidate.tier === 'builtin' ? `builtin ${this.#options.version}` : digestPlugin(candidate.entry, candidate.bare ? undefined : candidate.path);
+    try {
+      record.digest = candidate.tier === 'builtin' ? `builtin ${this.#options.version}` : digestPlugin(candidate.entry, candidate.bare ? undefined : candidate.path);
+    } catch (error) {
+      // What cannot be told apart from another content has no past, and gets no future.
+      transition(record, 'refused', describeError(error));
+      return;
+    }
     const { quarantine, told } = this.#supervisor.recall(record);
     if (quarantine && record.tier !== 'builtin') {
       transition(record, 'quarantined', quarantine.cause);
@@ -328,11 +340,23 @@ export class Kernel implements KernelControl, Disposable {
   #report(fault: Fault): void {
     // Each failure is told once a run, and once more when it changes what is off.
     const key = `${fault.fingerprint} ${fault.action}`;
-    if (this.#told.has(key)) return;
-    if (this.#told.size < keptFaults) this.#told.add(key);
+    if (this.#told.has(key) || this.#told.size >= keptFaults) return;
+    this.#told.add(key);
     this.#faults.push(fault);
     if (this.#faults.length > keptFaults) this.#faults.shift();
-    for (const listener of this.#listeners) listener(fault);
+    for (const listener of this.#listeners) {
+      try {
+        listener(fault);
+      } catch (error) {
+        // Telling of a fault must not become one: it would surface in whoever caused the first.
+        this.#records.find((record) => record.id === fault.plugin)?.log.error(`a listener failed: ${describeError(error)}`);
+      }
+    }
+  }
+
+  /** Tells plugins of what they registered for and nobody defined; while the agent starts it may still come. */
+  #tellUnknown(): void {
+    for (const { record, error } of this.#registry.unknown()) this.#supervisor.fault(record, 'setup', 'contract', error);
   }
 
   #reportOrder(): void {

@@ -1,5 +1,5 @@
 /** The lives of plugins: who is started when, who waits for whom, and how they are taken down. */
-import { activate, ActivationFailure, type ActivationHost, Refusal } from './activate.ts';
+import { activate, ActivationFailure, type ActivationHost, Refusal, Unmet } from './activate.ts';
 import { KernelError } from './errors.ts';
 import { type PluginRecord, transition } from './lifecycle.ts';
 import { pendingPlace } from './load.ts';
@@ -16,6 +16,8 @@ export interface LivesHost {
   readonly activation: ActivationHost;
   /** Built-in id to the id of the plugin that answers to it too. */
   readonly replaces: Readonly<Record<string, string>>;
+  /** Hears of every wave of plugins that has come up. */
+  readonly started: () => void;
   /** Ends what a plugin left running in the process, and says how much there was. */
   readonly clear: (record: PluginRecord) => { readonly timers: number; readonly listeners: number } | undefined;
 }
@@ -29,6 +31,7 @@ export class Lives {
   readonly #host: LivesHost;
   readonly #awaited = new Map<string, PluginRecord[]>();
   readonly #ending = new Set<Promise<void>>();
+  readonly #leaving = new Map<PluginRecord, Promise<void>>();
   /** Plugins that start because what they require has come. */
   readonly #late = new Set<Promise<void>>();
 
@@ -43,15 +46,20 @@ export class Lives {
 
   /** Starts who waits for `event`; undefined when nobody does. */
   wake(event: string): Promise<void> | undefined {
-    const waiting = this.#awaited.get(event)?.filter((record) => record.state === 'resolved' && !record.activation);
-    return waiting?.length ? this.#startAll(waiting) : undefined;
+    const waiting = this.#awaited.get(event)?.filter((record) => record.state === 'resolved' && record !== this.#host.provenance.running());
+    if (!waiting?.length) return undefined;
+    // Who is starting already is waited for as well, but not for ever: it may be waiting for us.
+    const starting = waiting.flatMap(({ activation }) => (activation ? [patiently(activation, straggleMs)] : []));
+    return Promise.all([this.#startAll(waiting.filter(({ activation }) => !activation)), ...starting]).then(() => undefined);
   }
 
   /** Starts a plugin that was off. */
-  restart(record: PluginRecord, reason?: string): Promise<void> {
+  async restart(record: PluginRecord, reason?: string): Promise<void> {
+    // Its last life may still be going: what that lets go of must not be the next one's.
+    await this.#leaving.get(record);
     transition(record, 'resolved', reason);
     record.activation = undefined;
-    return this.#startAll([record]);
+    await this.#startAll([record]);
   }
 
   /** Resolves when nobody starts any more because somebody else has. */
@@ -91,7 +99,7 @@ export class Lives {
 
   /** Starts plugins side by side. What still hangs a while after the last one came up is given up. */
   #startAll(records: readonly PluginRecord[]): Promise<void> {
-    return this.#host.provenance.leave(
+    const started = this.#host.provenance.leave(
       () =>
         new Promise<void>((resolve) => {
           const pending = new Set(records);
@@ -114,6 +122,7 @@ export class Lives {
           wait();
         }),
     );
+    return started.then(() => this.#host.started());
   }
 
   #giveUp(record: PluginRecord): void {
@@ -137,7 +146,7 @@ export class Lives {
     if (record.state !== 'resolved') return;
     const { supervisor, activation } = this.#host;
     const life = ++record.life;
-    const missing = await this.#missingRequirement(record);
+    const missing = await this.missingRequirement(record);
     if (record.life !== life) return;
     record.reason = missing === undefined ? undefined : `${waitsFor}${missing}`;
     if (missing !== undefined) {
@@ -151,6 +160,11 @@ export class Lives {
       this.#wakeDependents(record);
     } catch (error) {
       if ((record.state !== 'resolved' && record.state !== 'activated') || record.life !== life) return;
+      if (error instanceof Unmet) {
+        record.reason = `${waitsFor}${error.missing}`;
+        record.activation = undefined;
+        return;
+      }
       if (error instanceof Refusal) {
         transition(record, 'refused', error.message);
         this.#unload(record);
@@ -161,7 +175,8 @@ export class Lives {
     }
   }
 
-  async #missingRequirement(record: PluginRecord): Promise<string | undefined> {
+  /** What a plugin requires and is not there, after starting whom it needs. */
+  async missingRequirement(record: PluginRecord): Promise<string | undefined> {
     const { plugins = {}, services = [] } = record.manifest.requires;
     for (const id of Object.keys(plugins)) {
       const needed = this.#host.records.find((other) => this.#answersTo(other, id) && other.state !== 'refused');
@@ -192,6 +207,13 @@ export class Lives {
   }
 
   async #takeDown(record: PluginRecord): Promise<void> {
+    const left = this.#leave(record);
+    this.#leaving.set(record, left);
+    await left;
+    if (this.#leaving.get(record) === left) this.#leaving.delete(record);
+  }
+
+  async #leave(record: PluginRecord): Promise<void> {
     for (const dependent of this.#dependents(record)) if (dependent.running) await this.#fallBack(dependent);
     await record.scope?.dispose();
     this.#unload(record);
@@ -222,6 +244,10 @@ function waits(record: PluginRecord): boolean {
 
 function isWaiting(record: PluginRecord): boolean {
   return record.state === 'resolved' && record.activation === undefined && waits(record);
+}
+
+function patiently(work: Promise<void>, ms: number): Promise<void> {
+  return Promise.race([work, new Promise<void>((resolve) => setTimeout(resolve, ms).unref())]);
 }
 
 function track(work: Promise<void>, among: Set<Promise<void>>): void {

@@ -90,6 +90,7 @@ function definitionOf(module: unknown, entry: string): PluginDefinition {
 
 /** Says which line imports what is not there; jiti only knows the file. */
 function explain(error: unknown, entry: string): unknown {
+  if (typeof error !== 'object' || error === null) return error;
   const { code, requireStack } = error as NodeJS.ErrnoException & { requireStack?: readonly string[] };
   const specifier = /Cannot find (?:module|package) '([^']+)'/.exec(String((error as Error | undefined)?.message))?.[1];
   if (!specifier || (code !== 'MODULE_NOT_FOUND' && code !== 'ERR_MODULE_NOT_FOUND')) return error;

@@ -15,7 +15,10 @@ export interface ExecOptions {
   readonly signal?: AbortSignal;
   /** Milliseconds; default 60,000. */
   readonly timeout?: number;
-  /** Environment variables to add; each needs the capability `env:NAME` unless it is given here as a literal. */
+  /**
+   * Environment variables to add. Without, a program has those of the agent that do not look like secrets by
+   * their name, and those that the plugin's `env:NAME` capabilities name.
+   */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -64,9 +67,15 @@ export interface PluginContext<Config = unknown> {
   readonly config: Config;
   readonly log: Logger;
   readonly state: PluginState;
-  /** Runs a program without a shell and answers its standard output; a non-zero exit is an `OperationalError`. */
+  /**
+   * Runs a program without a shell and answers its standard output; a non-zero exit is an `OperationalError`. It is
+   * over when the program exits: what it left running is not waited for, and ends with the plugin. Needs `exec`.
+   */
   exec(file: string, args?: readonly string[], options?: ExecOptions): Promise<string>;
-  /** `fetch`, with every failure an `OperationalError`. Needs `net`. */
+  /**
+   * `fetch`, with every failure an `OperationalError`. Needs `net`. An answer must begin within 5 minutes, and without
+   * a signal of the caller's be complete by then; with the plugin it ends too.
+   */
   fetch(url: string | URL, init?: RequestInit): Promise<Response>;
   readonly fs: PluginFiles;
   /** An environment variable; needs `env:NAME`. */
@@ -77,7 +86,7 @@ export interface PluginContext<Config = unknown> {
   random(): number;
   /** Ties a disposable to the plugin's life. */
   own<D extends Disposable>(disposable: D): D;
-  /** A timer that dies with the plugin. */
+  /** A timer that dies with the plugin. It skips a turn while the last one still runs. */
   every(ms: number, run: () => void | Promise<void>): Disposable;
   tap<Name extends HookName>(hook: Name, tap: Tap<HookMap[Name]>): Disposable;
   contribute<Name extends PointName>(point: Name, name: string, item: ContributionMap[Name]): Disposable;

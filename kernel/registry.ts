@@ -11,6 +11,7 @@ import { nearest } from './near.ts';
 import type { Item } from './plugin.ts';
 import { Slot, type SlotFunction } from './slot.ts';
 import type { Supervisor } from './supervisor.ts';
+import { precedence } from './tier.ts';
 import type { Trace } from './trace.ts';
 
 /** A registration for a hook or a contribution point that nobody defined yet: plugins start side by side. */
@@ -19,6 +20,8 @@ interface Waiting {
   readonly kind: 'hook' | 'point';
   readonly name: string;
   readonly attach: () => void;
+  /** Whether its plugin has been told that nobody defined it. */
+  told?: boolean;
 }
 
 export interface RegistryHost extends GuardHost {
@@ -43,8 +46,9 @@ export class Registry {
   }
 
   /** The first definition holds: a plugin cannot change what a hook means. @throws KernelError `CONTRACT` */
-  defineHook(spec: HookSpec): void {
-    if (this.#hooks.has(spec.name)) return;
+  defineHook(spec: HookSpec, definer?: PluginRecord): void {
+    if (this.#hooks.has(spec?.name)) return;
+    checkHook(spec, definer);
     if (spec.mode === 'sync' && (spec.kind === 'gate' || spec.kind === 'parallel')) {
       throw new KernelError('CONTRACT', { what: `hook ${spec.name} is a synchronous ${spec.kind}`, hint: `a ${spec.kind} is always asynchronous` });
     }
@@ -55,7 +59,10 @@ export class Registry {
   }
 
   definePoint(spec: PointSpec<never>): void {
-    if (this.#points.has(spec.name)) return;
+    if (this.#points.has(spec?.name)) return;
+    if (typeof spec?.name !== 'string' || !(spec.itemName instanceof RegExp) || typeof spec.members !== 'object' || spec.members === null) {
+      throw new KernelError('CONTRACT', { what: 'a contribution point is malformed', hint: 'make it with definePoint()' });
+    }
     this.#points.set(spec.name, new ContributionTable(spec as unknown as PointSpec, this.#host));
     this.#attach('point', spec.name);
   }
@@ -127,7 +134,8 @@ export class Registry {
   provide(record: PluginRecord | undefined, key: string, service: unknown): () => void {
     const entry = { record, service };
     const entries = this.#services.get(key) ?? [];
-    this.#services.set(key, [...entries, entry]);
+    // Who wins is told by tier and id, never by who came up first. What the host provides stands above all.
+    this.#services.set(key, [...entries, entry].sort((a, b) => rankOf(a.record) - rankOf(b.record) || ((a.record?.id ?? '') < (b.record?.id ?? '') ? -1 : 1)));
     this.#host.servicesChanged();
     return () => {
       this.#services.set(key, (this.#services.get(key) ?? []).filter((other) => other !== entry));
@@ -135,9 +143,14 @@ export class Registry {
     };
   }
 
-  /** @throws KernelError `NO_SERVICE` */
-  use(key: string): unknown {
-    const entry = this.#services.get(key)?.[0];
+  /**
+   * What the host itself provides (the kernel's control, trust, configuration) is for the agent's own parts.
+   *
+   * @param user undefined for the host
+   * @throws KernelError `NO_SERVICE`
+   */
+  use(key: string, user?: PluginRecord): unknown {
+    const entry = this.#services.get(key)?.find(({ record }) => record !== undefined || user === undefined || user.tier === 'builtin');
     if (!entry) throw new KernelError('NO_SERVICE', { service: key });
     return entry.service;
   }
@@ -159,6 +172,10 @@ export class Registry {
     return point;
   }
 
+  endTrace(trace: Trace): void {
+    if (this.#trace === trace) this.traceInto(undefined);
+  }
+
   traceInto(trace: Trace | undefined): void {
     this.#trace = trace;
     for (const point of this.#hooks.values()) point.traceInto(trace);
@@ -176,9 +193,11 @@ export class Registry {
     return [...this.#points.values()].flatMap((table) => table.clashes);
   }
 
-  /** Registrations for what nobody defined, each as an error for its plugin. */
+  /** Registrations for what nobody defined, each once as an error for its plugin. */
   unknown(): { record: PluginRecord; error: KernelError }[] {
-    return this.#waiting.map(({ record, kind, name }) => ({
+    const untold = this.#waiting.filter((one) => !one.told);
+    for (const one of untold) one.told = true;
+    return untold.map(({ record, kind, name }) => ({
       record,
       error: kind === 'hook' ? new KernelError('UNKNOWN_HOOK', { hook: name, near: this.#near(name, this.#hooks) }) : new KernelError('UNKNOWN_POINT', { point: name, near: this.#near(name, this.#points), known: [...this.#points.keys()].join(', ') }),
     }));
@@ -207,4 +226,20 @@ function forget(record: PluginRecord, slots: readonly Slot[], contributed: strin
   const at = record.contributes.indexOf(contributed);
   if (at >= 0) record.contributes.splice(at, 1);
   record.slots = record.slots.filter((slot) => !slots.includes(slot));
+}
+
+function rankOf(record: PluginRecord | undefined): number {
+  return record ? precedence.indexOf(record.tier) : -1;
+}
+
+const kinds: readonly unknown[] = ['series', 'parallel', 'waterfall', 'bail', 'gate'];
+
+/** @throws KernelError `CONTRACT` for a spec that is none, or that would not fail the way its kind must */
+function checkHook(spec: HookSpec, definer: PluginRecord | undefined): void {
+  const malformed = (what: string, hint = 'make it with defineHook()'): KernelError => new KernelError('CONTRACT', { what: `hook ${String(spec?.name)} ${what}`, hint });
+  if (typeof spec?.name !== 'string' || !/^[a-z][\w-]*(\.[a-z][\w-]*)*$/i.test(spec.name)) throw malformed('has no name');
+  if (!kinds.includes(spec.kind) || !['sync', 'async'].includes(spec.mode)) throw malformed('is of no known kind or mode');
+  if (!(spec.deadline > 0)) throw malformed('has no deadline');
+  if (spec.kind === 'gate' ? spec.onFault !== 'deny' : !['skip', 'abort'].includes(spec.onFault)) throw malformed(`cannot ${spec.onFault} on a fault`, 'a gate denies; everything else skips');
+  if (spec.onFault === 'abort' && definer && definer.tier !== 'builtin') throw malformed('aborts on a fault', 'that is for the kernel itself: let it skip');
 }

@@ -18,7 +18,7 @@ export interface ResolveOptions {
 export function resolvePlugins(records: readonly PluginRecord[], options: ResolveOptions): void {
   const ordered = [...records].sort((a, b) => precedence.indexOf(a.tier) - precedence.indexOf(b.tier));
   const holders = new Map<string, PluginRecord>();
-  const present = new Set(records.filter((record) => !record.candidate.problem && !options.disabled.includes(record.id)).map((record) => record.id));
+  const present = new Set(records.filter((record) => !record.candidate.problem && !options.disabled.includes(record.id) && !(record.tier === 'project' && options.untrusted !== undefined) && engineProblem(record.manifest, options.version) === undefined).map((record) => record.id));
   for (const record of ordered) {
     const reason = refusal(record, options, holders, present);
     if (reason !== undefined) {

@@ -36,5 +36,5 @@ export function builtinCandidates(version: string): Candidate[] {
 export const configParts = {
   ...agent.config.shape,
   ...models.config.shape,
-  ...permissions.config.shape,
+  permissions: permissions.config.shape.permissions,
 } satisfies z.ZodRawShape;

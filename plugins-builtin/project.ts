@@ -42,14 +42,14 @@ function isFolder(path: string): boolean {
   }
 }
 
-export interface Untrusted {
+interface Untrusted {
   /** Says that it is so, and what to do. */
   readonly notice: string;
   /** Whether the person was shown what is left out, and said no. */
   readonly declined: boolean;
 }
 
-export interface TrustQuestion {
+interface TrustQuestion {
   readonly trust: Trust;
   readonly project: string | undefined;
   readonly argv: readonly string[];

@@ -136,7 +136,7 @@ describe('two processes', () => {
     await adding('before');
     const child = other(`await updateLock(file, () => process.kill(process.pid, 'SIGKILL'));`);
     expect(await once(child, 'exit')).toEqual([null, 'SIGKILL']);
-    expect(readFileSync(`${at.lock}.writing`, 'utf8')).toBe(String(child.pid));
+    expect(JSON.parse(readFileSync(`${at.lock}.writing`, 'utf8'))).toMatchObject({ pid: child.pid });
     expect(Object.keys(readLock(at.lock))).toEqual(['before']);
     await adding('after');
     expect(Object.keys(readLock(at.lock))).toEqual(['after', 'before']);

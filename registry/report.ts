@@ -1,15 +1,12 @@
 /** How the commands of this plugin fail: as news for the person, never as faults of this plugin. */
-import { type Command, type ErrorCode, isKernelError, OperationalError } from 'newt-agent';
+import { type Command, configurationError, type ErrorCode, isKernelError, OperationalError } from 'newt-agent';
 
 type Run = NonNullable<Command['run']>;
 
 /** Errors that the person resolves by typing or writing something else. */
 const configurationErrors: ReadonlySet<ErrorCode> = new Set(['CONFIG_INVALID', 'CONFIG_UNREADABLE', 'UNKNOWN_HOOK', 'UNKNOWN_PLUGIN']);
 
-/** Something was typed, or is configured, wrongly, and nothing was done: exit code 2. */
-export function refused(problem: string, hint?: string): OperationalError {
-  return new OperationalError(problem, { kind: 'configuration', ...(hint !== undefined && { hint }) });
-}
+export { configurationError as refused };
 
 /** What was asked for could not be done: exit code 1. */
 export function failed(problem: string, hint?: string): OperationalError {
@@ -23,7 +20,7 @@ export function reporting(run: Run): Run {
       return await run(invocation, call);
     } catch (error) {
       if (!isKernelError(error)) throw error;
-      throw (configurationErrors.has(error.code) ? refused : failed)(error.message, error.hint);
+      throw (configurationErrors.has(error.code) ? configurationError : failed)(error.message, error.hint);
     }
   };
 }

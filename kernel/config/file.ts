@@ -1,5 +1,6 @@
 /** One YAML file of the configuration, read with positions. */
-import { mkdirSync, readdirSync, statSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { cosmiconfigSync, type PublicExplorerSync } from 'cosmiconfig';
 import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parse, parseDocument, visit, YAMLParseError } from 'yaml';
 import { admits, type Shape } from './schema.ts';
@@ -21,7 +22,7 @@ const dialect = { schema: 'core', prettyErrors: false, logLevel: 'error' } as co
 
 /**
  * Reads through cosmiconfig. Building its explorer looks for `.config/config.js` and the like in the
- * current folder and *runs* them, so it is built while that is `emptyFolder`. Its `$import` would load
+ * current folder and *runs* them, so it is built while that is a new folder, beside where `emptyFolder` says. Its `$import` would load
  * (and run) further files: the loaders hide the content from it.
  */
 export function configReader(emptyFolder: string): (file: string) => ConfigFile {
@@ -85,13 +86,6 @@ export function parseValue(text: string, shape: Shape): unknown {
 }
 
 function inEmptyFolder<T>(folder: string, build: () => T): T {
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    throw new KernelError('UNWRITABLE', { path: folder, problem: (error as Error).message }, { cause: error });
-  }
-  const strangers = readdirSync(folder);
-  if (strangers.length > 0) throw new KernelError('ARGUMENT', { what: `${folder} must be empty but holds ${strangers[0]}`, hint: 'remove what lies there' });
   let back: string;
   try {
     back = process.cwd();
@@ -100,10 +94,30 @@ function inEmptyFolder<T>(folder: string, build: () => T): T {
   } catch (error) {
     throw new KernelError('ARGUMENT', { what: 'the current folder is gone or closed', hint: 'change to a folder that exists' }, { cause: error });
   }
-  process.chdir(folder);
+  // A new one each time: in one that stays, somebody may leave a file, and that would be run.
+  const fresh = freshFolder(folder);
   try {
+    process.chdir(fresh);
     return build();
   } finally {
     process.chdir(back);
+    discard(fresh);
+  }
+}
+
+function freshFolder(prefix: string): string {
+  try {
+    mkdirSync(dirname(prefix), { recursive: true, mode: 0o700 });
+    return mkdtempSync(`${prefix}-`);
+  } catch (error) {
+    throw new KernelError('UNWRITABLE', { path: dirname(prefix), problem: (error as Error).message }, { cause: error });
+  }
+}
+
+function discard(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true });
+  } catch {
+    // It is in the cache, and empty.
   }
 }

@@ -58,7 +58,7 @@ function fileLayer(file: ConfigFile, layer: FileLayer, { env, projectTrusted }: 
       if (name === undefined) return '${';
       variables.push(name);
       const value = env[name] || (preset ?? env[name]);
-      if (value === undefined) throw problemAt(origin(path), path, `the variable ${name} is not set`, { hint: `set it, or write \${${name}:-default}` });
+      if (value === undefined) throw new Unset(name, path);
       return value;
     });
     // `${ROUNDS}` stands for what its text would be in its place: a number, where that is wanted; but no list or map.
@@ -70,7 +70,15 @@ function fileLayer(file: ConfigFile, layer: FileLayer, { env, projectTrusted }: 
     if (path.length > 0 && !isAllowed && !(isTree(value) && marksMembers(shape))) return ignore(path, from === 'user' ? 'only the person may set it, not a project' : noTrust);
     const inner = (key: string | number, item: unknown): unknown => {
       const found = member(shape, key) ?? {};
-      return take(item, found, found.from ?? from, [...path, key]);
+      const reachOf = found.from ?? from;
+      if (typeof shape.additionalProperties !== 'object' || !isTree(item)) return take(item, found, reachOf, [...path, key]);
+      // One of many by name (a provider, say): what it lacks keeps nobody from using the others.
+      try {
+        return take(item, found, reachOf, [...path, key]);
+      } catch (error) {
+        if (error instanceof Unset) return ignore([...path, key], `the variable ${error.variable} is not set`);
+        throw error;
+      }
     };
     if (isTree(value)) return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, inner(key, item)] as const).filter(([, item]) => item !== undefined));
     if (reach === 'any' && /\$\{[A-Za-z_]/.test(JSON.stringify(value))) return ignore(path, '${…} is not expanded before the project is trusted');
@@ -80,7 +88,23 @@ function fileLayer(file: ConfigFile, layer: FileLayer, { env, projectTrusted }: 
     return typeof value === 'string' ? expand(value, shape, path) : value;
   };
   refuseUnknown(root, file.tree, origin);
-  return { tree: take(file.tree, root, 'user', []) as Tree, origin, ignored, variables };
+  try {
+    return { tree: take(file.tree, root, 'user', []) as Tree, origin, ignored, variables };
+  } catch (error) {
+    if (!(error instanceof Unset)) throw error;
+    throw problemAt(origin(error.path), error.path, `the variable ${error.variable} is not set`, { hint: `set it, or write \${${error.variable}:-default}` });
+  }
+}
+
+/** A variable that a file reads and nobody set. */
+class Unset extends Error {
+  readonly variable: string;
+  readonly path: Path;
+  constructor(variable: string, path: Path) {
+    super(`${variable} is not set`);
+    this.variable = variable;
+    this.path = path;
+  }
 }
 
 function environmentLayer(variables: readonly string[], { schema, env }: ConfigSources, shape: Shape, below: Tree, parseValue: Parse): Layer {

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { at, type Path, type Tree } from './tree.ts';
 import { shownAddress } from '../address.ts';
 import { KernelError } from '../errors.ts';
+import { isSecretName } from '../secret-name.ts';
 
 /** Where a value comes from. */
 export interface Origin {
@@ -50,7 +51,7 @@ export function readIssue(issue: z.core.$ZodIssue): { path: Path; expected: stri
 function show(value: unknown, path: Path): string {
   if (value === undefined) return 'nothing';
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'keys and values';
-  if (/key|token|secret|password/i.test(String(path.at(-1)))) return `a ${typeof value}`;
+  if (isSecretName(String(path.at(-1)))) return `a ${typeof value}`;
   const text = JSON.stringify(typeof value === 'string' && value.includes('://') ? shownAddress(value) : value);
   return text.length > 60 ? `${text.slice(0, 60)}…` : text;
 }

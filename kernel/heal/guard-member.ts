@@ -55,9 +55,10 @@ async function runMember(
   if (pending) {
     // Rejections pass through as values here, so that the spec can say which of them are operational.
     const caught = Promise.resolve(answer).then<Settled, Settled>((value) => ({ value }), (error) => ({ error }));
-    const wait = spec.kind === 'service' ? unlimited : (spec.first ?? context?.limit ?? limit);
+    const wait = spec.first ?? context?.limit ?? limit;
     const { late } = spec;
-    const { fault, value: settled } = await settleCall(host, slot, caught, wait, call, frame, late && (() => ({ error: late(wait) })));
+    // A service runs as long as it likes: nothing watches a clock for it.
+    const { fault, value: settled } = spec.kind === 'service' ? { fault: undefined, value: await caught } : await settleCall(host, slot, caught, wait, call, frame, late && (() => ({ error: late(wait) })));
     if (!settled) return policyValue(spec, fault ?? undefined);
     if ('error' in settled) return blame(slot, spec, 'rejected', settled.error, context?.signal);
     answer = settled.value;

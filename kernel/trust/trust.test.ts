@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -105,4 +107,17 @@ test('a folder named like a prototype member is looked up safely', () => {
   mkdirSync(dirname(file));
   writeFileSync(file, '{"version":1,"folders":{"__proto__":{"digest":"x","granted":"y"}}}');
   expect(trust.list().every((record) => typeof record.digest === 'string')).toBe(true);
+});
+
+test('grants given at once in several processes are all kept', async () => {
+  const folders = Array.from({ length: 8 }, (_, n) => join(root, `repo${n}`, '.agent'));
+  for (const one of folders) {
+    mkdirSync(one, { recursive: true });
+    writeFileSync(join(one, 'a.ts'), '');
+  }
+  const code = (one: string): string => `const { openTrust } = await import(${JSON.stringify(new URL('./trust.ts', import.meta.url).href)}); openTrust(${JSON.stringify(file)}).grant(${JSON.stringify(one)});`;
+  const children = folders.map((one) => spawn(process.execPath, ['--input-type=module', '-e', code(one)], { stdio: ['ignore', 'ignore', 'inherit'] }));
+  await Promise.all(children.map((child) => once(child, 'exit')));
+  expect(trust.list().map((record) => record.folder).sort()).toEqual(folders);
+  expect(existsSync(`${file}.lock`)).toBe(false);
 });

@@ -4,7 +4,8 @@ import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { writeAtomic } from '../atomic-write.ts';
 import { digestFolder, type FolderEntry, listFolder } from './digest.ts';
-import { KernelError } from '../errors.ts';
+import { isKernelError, KernelError } from '../errors.ts';
+import { holdLock } from '../lock-file.ts';
 import { isInside, realPath } from '../paths.ts';
 
 export interface TrustStatus {
@@ -25,7 +26,7 @@ export interface TrustRecord {
 /** The store; every answer reads it anew, so that a grant given in another terminal counts. */
 export interface Trust {
   status(folder: string): TrustStatus;
-  /** @throws KernelError `ARGUMENT` if `folder` cannot be trusted, or no longer has `digest`. */
+  /** @throws KernelError `ARGUMENT` if `folder` cannot be trusted, or no longer has `digest`; `SECOND_WRITER`, `UNWRITABLE` */
   grant(folder: string, digest?: string): void;
   /** Whether it was trusted. */
   revoke(folder: string): boolean;
@@ -34,12 +35,26 @@ export interface Trust {
 
 const stored = z.object({ version: z.literal(1), folders: z.record(z.string(), z.object({ digest: z.string(), granted: z.string() })) });
 
+/** How long another process that writes the store is waited for, in milliseconds. */
+const patience = 5_000;
+
 /** Opens the store in `file`. One that is damaged is set aside as `.corrupt` and trusts nothing. */
 export function openTrust(file: string, now: () => number = Date.now): Trust {
   const read = (): Map<string, TrustRecord> => new Map(readStore(file).map((record) => [record.folder, record]));
   const write = (records: Map<string, TrustRecord>): void => {
     const folders = Object.fromEntries(Array.from(records.values(), ({ folder, ...record }) => [folder, record]));
     writeAtomic(file, `${JSON.stringify({ version: 1, folders }, null, 2)}\n`);
+  };
+  /** Reads, changes and writes while no other process does: what it grants meanwhile would be lost. */
+  const update = (change: (records: Map<string, TrustRecord>) => void): void => {
+    const release = lockStore(file);
+    try {
+      const records = read();
+      change(records);
+      write(records);
+    } finally {
+      release();
+    }
   };
   return {
     status(folder) {
@@ -52,16 +67,24 @@ export function openTrust(file: string, now: () => number = Date.now): Trust {
       if (digest === undefined || (expected !== undefined && expected !== digest)) {
         throw new KernelError('ARGUMENT', { what: `${folder} cannot be trusted: ${digest === undefined ? reason : 'it has changed since it was shown'}`, hint: 'look at what it holds, then try again' });
       }
-      write(read().set(keyOf(folder), { folder: keyOf(folder), digest, granted: new Date(now()).toISOString() }));
+      update((records) => void records.set(keyOf(folder), { folder: keyOf(folder), digest, granted: new Date(now()).toISOString() }));
     },
     revoke(folder) {
-      const records = read();
-      const known = records.delete(keyOf(folder));
-      if (known) write(records);
+      if (!read().has(keyOf(folder))) return false;
+      let known = false;
+      update((records) => void (known = records.delete(keyOf(folder))));
       return known;
     },
     list: () => [...read().values()],
   };
+}
+
+function lockStore(file: string): () => void {
+  try {
+    return holdLock(`${file}.lock`, file, patience);
+  } catch (error) {
+    throw isKernelError(error) ? error : new KernelError('UNWRITABLE', { path: file, problem: (error as Error).message }, { cause: error });
+  }
 }
 
 function keyOf(folder: string): string {

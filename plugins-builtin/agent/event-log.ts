@@ -1,8 +1,7 @@
 /** The writer of a session's event log. */
-import { closeSync, fstatSync, fsyncSync, ftruncateSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
-import { dirname } from 'node:path';
-import { type Event, type EventData, type EventType, isKernelError, KernelError, OperationalError } from 'newt-agent';
+import { type Event, type EventData, type EventType, holdLock, isKernelError, OperationalError } from 'newt-agent';
 
 export interface EventLog {
   readonly file: string;
@@ -83,10 +82,10 @@ export function openEventLog(file: string, session: string, now: () => number, l
   };
 }
 
+/** One writer a log: the lock names the process. It lies beside the log, whose folder is made with it. */
 function create(file: string): { fd: number; unlock: () => void } {
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    const unlock = lock(`${file}.lock`, file);
+    const unlock = holdLock(`${file}.lock`, file);
     try {
       return { unlock, fd: openSync(file, 'a', 0o600) };
     } catch (error) {
@@ -117,54 +116,4 @@ function writeRecord(fd: number, line: string): void {
 
 function unwritable(file: string, error: unknown): OperationalError {
   return new OperationalError(`the event log ${file} cannot be written: ${(error as Error).message}`, { hint: 'free some disk space, or set AGENT_HOME to a folder that can be written' }, { cause: error });
-}
-
-/** One writer a log: a lock file names the process; one whose process is gone is taken over. */
-function lock(lockFile: string, file: string): () => void {
-  const mine = JSON.stringify({ pid: process.pid, started: startTime(process.pid) });
-  for (let attempt = 0; ; attempt += 1) {
-    try {
-      writeFileSync(lockFile, mine, { flag: 'wx', mode: 0o600 });
-      return () => rmSync(lockFile, { force: true });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || attempt > 2) throw error;
-    }
-    const holder = readHolder(lockFile);
-    if (holder && isAlive(holder)) throw new KernelError('SECOND_WRITER', { file, pid: holder.pid });
-    rmSync(lockFile, { force: true });
-  }
-}
-
-interface Holder {
-  readonly pid: number;
-  readonly started: string | undefined;
-}
-
-function readHolder(lockFile: string): Holder | undefined {
-  try {
-    const { pid, started } = JSON.parse(readFileSync(lockFile, 'utf8')) as Partial<Holder>;
-    return typeof pid === 'number' ? { pid, started } : undefined;
-  } catch {
-    return undefined; // torn or gone: nobody holds it
-  }
-}
-
-function isAlive({ pid, started }: Holder): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
-  }
-  // A process id is used again; together with its start time it is not.
-  return started === undefined || startTime(pid) === undefined || startTime(pid) === started;
-}
-
-/** Start time of a process in clock ticks since boot, where the system tells it. */
-function startTime(pid: number): string | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
-  } catch {
-    return undefined;
-  }
 }

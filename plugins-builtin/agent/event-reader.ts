@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Event } from 'newt-agent';
 
-export interface ReadLog {
+interface ReadLog {
   readonly events: readonly Event[];
   /** What follows the last whole record: the trace of a crash in the middle of a write. */
   readonly torn: string;

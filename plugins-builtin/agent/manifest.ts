@@ -1,4 +1,4 @@
-import { agentHooks, channelsPoint, commandsPoint, type PluginStatic, providersPoint, toolsPoint, z } from 'newt-agent';
+import { agentHooks, channelsPoint, commandsPoint, type PluginStatic, providersPoint, toolSettings, toolsPoint, z } from 'newt-agent';
 
 const config = z.object({
   react: z
@@ -8,14 +8,7 @@ const config = z.object({
     })
     .prefault({})
     .meta({ from: 'any' }),
-  tools: z
-    .object({
-      timeout: z.number().positive().default(120).describe('Seconds a tool may take, unless it sets its own limit'),
-      allow_exec: z.boolean().default(true).describe('Whether commands may be run at all'),
-      paths: z.array(z.string()).default([]).describe('Folders beyond the workspace that tools may use'),
-    })
-    .prefault({})
-    .meta({ from: 'trusted-project' }),
+  tools: toolSettings.prefault({}).meta({ from: 'trusted-project' }),
 });
 
 export const manifest = {

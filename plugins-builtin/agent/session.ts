@@ -29,10 +29,11 @@ import type { AgentConfig } from './manifest.ts';
 import { type Answer, askModel, assistantMessage, detail } from './model-turn.ts';
 import { ownSections, systemText } from './system-text.ts';
 import { coreSchemas, taskDone } from './tool-catalog.ts';
-import { type CallResult, type RoundHost, runCalls } from './tool-round.ts';
+import type { RoundHost } from './tool-call.ts';
+import { type CallResult, runCalls } from './tool-round.ts';
 import type { Workspace } from './workspace.ts';
 
-export interface SessionHost {
+interface SessionHost {
   readonly p: PluginContext<AgentConfig>;
   readonly kernel: KernelControl;
   readonly choice: ModelChoice;

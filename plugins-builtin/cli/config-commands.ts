@@ -1,15 +1,19 @@
 /** `agent config …`: what is configured, where that comes from, and how to change it. */
 import { existsSync } from 'node:fs';
 import {
+  closest,
   command,
   type Command,
   type CommandIO,
   configControl,
   type ConfigControl,
+  configurationError,
+  didYouMean,
   type Invocation,
-  OperationalError,
-  oneLine,
   maskSecrets,
+  nearest,
+  oneLine,
+  OperationalError,
   type PluginContext,
   settingText,
   shortPath,
@@ -18,7 +22,6 @@ import {
 } from 'newt-agent';
 import { type ConfigEntry, configEntries, originText } from './config-value.ts';
 import { sayError } from './failure.ts';
-import { nearestKey } from './nearest-key.ts';
 import { isTerminal } from './terminal.ts';
 
 type ConfigCommand = (config: ConfigControl, invocation: Invocation, io: CommandIO) => number | Promise<number>;
@@ -107,7 +110,7 @@ async function set(control: ConfigControl, { arguments: { key = '', value = '' }
   const file = fileFor(control, options);
   const known = control.keys().find((one) => isWithin(wanted, one.key) || isWithin(one.key, wanted));
   if (!known) throw unknownKey(control, wanted);
-  if (options['project'] && known.from === 'user' && isWithin(wanted, known.key)) throw refused(`${wanted} is for you to set, not for a project`, 'leave out --project');
+  if (options['project'] && known.from === 'user' && isWithin(wanted, known.key)) throw configurationError(`${wanted} is for you to set, not for a project`, 'leave out --project');
   await control.set(wanted, String(value), file);
   io.say(`set ${wanted} in ${shortPath(file)}`);
   const origin = control.config.origin(wanted);
@@ -134,7 +137,7 @@ async function init(control: ConfigControl, { options }: Invocation, io: Command
 
 function fileFor({ projectFile, globalFile }: ConfigControl, options: Invocation['options']): string {
   if (!options['project']) return globalFile;
-  if (projectFile === undefined) throw refused('this folder is in no project', 'mkdir .agent makes it one');
+  if (projectFile === undefined) throw configurationError('this folder is in no project', 'mkdir .agent makes it one');
   return projectFile;
 }
 
@@ -147,12 +150,15 @@ function isKnown(control: ConfigControl, key: string): boolean {
 }
 
 function unknownKey(control: ConfigControl, key: string): OperationalError {
-  const near = nearestKey(key, configEntries(control).map((entry) => entry.key));
-  return refused(`${oneLine(key)}: no such key${near === undefined ? '' : `; did you mean "${near}"?`}`, 'agent config list shows every key');
+  const keys = configEntries(control).map((entry) => entry.key);
+  // People leave out the front, and misspell the rest.
+  const last = nearest(lastOf(key), keys.map(lastOf));
+  const near = closest(key, keys, 1)[0] ?? keys.find((one) => lastOf(one) === last);
+  return configurationError(`${oneLine(key)}: no such key${near === undefined ? '' : didYouMean(near, [near])}`, 'agent config list shows every key');
 }
 
-function refused(problem: string, hint: string): OperationalError {
-  return new OperationalError(problem, { kind: 'configuration', hint });
+function lastOf(key: string): string {
+  return key.slice(key.lastIndexOf('.') + 1);
 }
 
 function isUnset({ value, origin }: Pick<ConfigEntry, 'value' | 'origin'>): boolean {

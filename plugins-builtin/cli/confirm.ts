@@ -7,7 +7,7 @@ import { type Output, outputTo } from './output.ts';
 import type { InputStream } from './standard-input.ts';
 
 /** Where a question is shown and its answer typed: always the same terminal, whatever is redirected. */
-export interface QuestionTerminal {
+interface QuestionTerminal {
   readonly input: Readable & { setRawMode?(on: boolean): unknown };
   write(text: string): void;
   close(): void;

@@ -5,8 +5,6 @@ import { manifest } from './manifest.ts';
 import { runCommand } from './run-command.ts';
 import { createTerminal } from './terminal.ts';
 
-export { manifest } from './manifest.ts';
-
 export default definePlugin(manifest, (p) => ({
   channels: {
     cli: {

@@ -4,7 +4,7 @@ import { type Disposable, disposable } from 'newt-agent';
 
 const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-export interface Interrupts extends Disposable {
+interface Interrupts extends Disposable {
   /** Aborted by the first signal. */
   readonly signal: AbortSignal;
   /** 128 and the number of the first signal, as shells count; undefined while there was none. */

@@ -7,7 +7,7 @@ type Run = NonNullable<Guarded<Command>['run']>;
 /** A row of the command table; `run` is missing for a group. */
 export type CommandEntry = Omit<Command, 'run'> & { readonly run?: Run };
 
-export interface ProgramHost {
+interface ProgramHost {
   readonly version: string;
   readonly columns: number;
   readonly style: Style;

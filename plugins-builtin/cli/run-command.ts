@@ -5,9 +5,9 @@ import {
   command,
   type Command,
   type CommandIO,
+  configurationError,
   type Event,
   type Invocation,
-  OperationalError,
   type PluginContext,
   type Question,
   type Session,
@@ -90,10 +90,10 @@ async function readTask({ arguments: { task = [] }, options }: Invocation, io: C
   const words = [task].flat().join(' ').trim();
   const folder = workspace(cwd);
   const rounds = maxRounds === undefined ? undefined : Number(maxRounds);
-  if (rounds !== undefined && !(Number.isInteger(rounds) && rounds > 0)) throw usage(`--max-rounds takes a whole number above 0, not "${String(maxRounds)}"`);
+  if (rounds !== undefined && !(Number.isInteger(rounds) && rounds > 0)) throw configurationError(`--max-rounds takes a whole number above 0, not "${String(maxRounds)}"`);
   const input = (await (isTerminal(io) ? io.input(words !== '') : io.input()))?.trim() ?? '';
   const prompt = [words, input].filter(Boolean).join('\n\n');
-  if (!prompt) throw usage('there is no task', 'agent run "what to do"');
+  if (!prompt) throw configurationError('there is no task', 'agent run "what to do"');
   return {
     prompt,
     cwd: folder,
@@ -108,11 +108,11 @@ function workspace(given: string | boolean | undefined): string {
   try {
     folder = resolve(typeof given === 'string' ? given : '.');
   } catch {
-    throw usage('the current folder is gone', 'change to one that exists, or name one with --cwd');
+    throw configurationError('the current folder is gone', 'change to one that exists, or name one with --cwd');
   }
   const stat = statOf(folder);
-  if (!stat) throw usage(`there is no folder ${folder}`, 'name one that exists with --cwd');
-  if (!stat.isDirectory()) throw usage(`${folder} is not a folder`, 'name a folder with --cwd');
+  if (!stat) throw configurationError(`there is no folder ${folder}`, 'name one that exists with --cwd');
+  if (!stat.isDirectory()) throw configurationError(`${folder} is not a folder`, 'name a folder with --cwd');
   return folder;
 }
 
@@ -120,12 +120,8 @@ function statOf(folder: string): Stats | undefined {
   try {
     return statSync(folder, { throwIfNoEntry: false });
   } catch (error) {
-    throw usage(`${folder} cannot be used: ${(error as Error).message}`, 'name another folder with --cwd');
+    throw configurationError(`${folder} cannot be used: ${(error as Error).message}`, 'name another folder with --cwd');
   }
-}
-
-function usage(message: string, hint?: string): OperationalError {
-  return new OperationalError(message, { kind: 'configuration', hint });
 }
 
 function viewFor(io: CommandIO, isJson: boolean): View {

@@ -2,7 +2,7 @@
 import type { Event } from 'newt-agent';
 import { duration } from './tool-line.ts';
 
-export interface RunTotals {
+interface RunTotals {
   count(event: Event): void;
   /** `3 rounds · 1.2k tokens in · 300 out · 4.1 s`; the tokens where the server told them. */
   summary(): string;

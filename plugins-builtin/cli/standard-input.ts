@@ -1,7 +1,7 @@
 /** Standard input as part of what a person says. */
 import { fstatSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { OperationalError } from 'newt-agent';
+import { configurationError } from 'newt-agent';
 
 export type InputStream = Readable & { readonly isTTY?: boolean; readonly fd?: number; setRawMode?(on: boolean): unknown; unref?(): unknown };
 
@@ -38,12 +38,12 @@ export function readAll(stream: InputStream, patience: number): Promise<string |
       size += bytes.length;
       chunks.push(bytes);
       if (size > maxInputBytes) {
-        finish(() => reject(new OperationalError('standard input is larger than 10 MB', { kind: 'configuration', hint: 'put it in a file and name the file in the task' })));
+        finish(() => reject(configurationError('standard input is larger than 10 MB', 'put it in a file and name the file in the task')));
       }
     };
     const onEnd = (): void => finish(() => resolve(new TextDecoder().decode(Buffer.concat(chunks))));
     const onError = (error: Error): void => {
-      finish(() => reject(new OperationalError(`standard input cannot be read: ${error.message}`, { kind: 'configuration' }, { cause: error })));
+      finish(() => reject(configurationError(`standard input cannot be read: ${error.message}`, undefined, { cause: error })));
     };
     const finish = (settle: () => void): void => {
       clearTimeout(timer);

@@ -3,7 +3,7 @@ import { PassThrough, Writable } from 'node:stream';
 import type { Event, EventData, EventType } from 'newt-agent';
 import { createTerminal, type StandardStreams, type Terminal } from './terminal.ts';
 
-export interface TestTerminal {
+interface TestTerminal {
   readonly terminal: Terminal;
   readonly streams: StandardStreams & { readonly stdin: PassThrough };
   stdout(): string;

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { temporaryWorkspace } from '../../test/support/tool-call.ts';
 import { grep } from './grep.ts';
+import { limiter } from './limiter.ts';
 import { findRipgrep } from './ripgrep.ts';
+import { mostThreads } from './thread-search.ts';
 import { plant } from './tree.testing.ts';
 
 const searchPath = process.env['PATH'] ?? '';
@@ -13,7 +15,7 @@ const hasRipgrep = (await findRipgrep(searchPath, '/nowhere')) !== undefined;
 const engines: [name: string, path: string][] = [['built-in search', ''], ...(hasRipgrep ? [['ripgrep', searchPath] satisfies [string, string]] : [])];
 
 describe.each(engines)('%s', (_, path) => {
-  const tool = grep(() => path);
+  const tool = grep(() => path, limiter(mostThreads));
 
   async function search(files: Readonly<Record<string, string | Uint8Array>>, input: object): Promise<string[]> {
     await using workspace = await temporaryWorkspace();

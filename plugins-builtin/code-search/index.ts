@@ -2,6 +2,8 @@
 import { definePlugin } from 'newt-agent';
 import { glob } from './glob.ts';
 import { grep } from './grep.ts';
+import { limiter } from './limiter.ts';
 import { manifest } from './manifest.ts';
+import { mostThreads } from './thread-search.ts';
 
-export default definePlugin(manifest, (p) => ({ tools: { grep: grep(() => p.env('PATH')), glob } }));
+export default definePlugin(manifest, (p) => ({ tools: { grep: grep(() => p.env('PATH'), limiter(mostThreads)), glob } }));

@@ -1,7 +1,7 @@
 /** Search with ripgrep, where there is one. */
 import { constants } from 'node:fs';
 import { access, realpath } from 'node:fs/promises';
-import { delimiter, isAbsolute, join } from 'node:path';
+import { delimiter, isAbsolute, join, relative, sep } from 'node:path';
 import { OperationalError } from 'newt-agent';
 import { excerpt } from './excerpt.ts';
 import { ignoreFilter, rulesFor } from './ignore-rules.ts';
@@ -28,14 +28,20 @@ type EncodedText = { readonly text: string } | { readonly bytes: string };
  * The absolute path of `rg` in `searchPath` (the value of PATH). One that lies in `workspace` is passed over: a
  * repository must not bring the program that a read-only search runs.
  */
-export async function findRipgrep(searchPath: string, workspace: string): Promise<string | undefined> {
+export async function findRipgrep(searchPath: string, workspace: string, platform = process.platform): Promise<string | undefined> {
   for (const folder of searchPath.split(delimiter)) {
     if (!isAbsolute(folder)) continue;
-    const program = join(folder, 'rg');
+    const program = join(folder, platform === 'win32' ? 'rg.exe' : 'rg');
     const isThere = await access(program, constants.X_OK).then(() => true, () => false);
-    if (isThere && !(await realpath(program)).startsWith(`${workspace}/`)) return program;
+    if (isThere && !isBelow(await realpath(program), workspace)) return program;
   }
   return undefined;
+}
+
+function isBelow(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  // On Windows there is no way from one drive to another: it is absolute then.
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 /**

@@ -24,7 +24,7 @@ export interface SearchBatch {
   readonly limit: number;
 }
 
-export interface FileMatch {
+interface FileMatch {
   /** Index in the batch. */
   readonly file: number;
   readonly line: number;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { OperationalError } from 'newt-agent';
 import { excerpt } from './excerpt.ts';
-import { limiter } from './limiter.ts';
+import type { Limiter } from './limiter.ts';
 import { type BatchResult, type SearchBatch, searchLoop, type SearchStart } from './search-loop.ts';
 import { compilePattern, type Match, maxFileBytes, maxTextLength, type SearchQuery } from './search-query.ts';
 import type { SkipNotes } from './skip-notes.ts';
@@ -15,14 +15,14 @@ const batchSize = 64;
 const defaultPatience = 10_000;
 /** A worker takes some ten megabytes, and a model may ask for hundreds of searches at once. */
 export const mostThreads = 2;
-const inTurn = limiter(mostThreads);
 
 /**
  * Searches in path order and answers at most `query.limit` matching lines.
  *
+ * @param inTurn lets at most {@link mostThreads} of all searches run at a time
  * @throws OperationalError for a pattern that is malformed, or does not come to an end on some file
  */
-export async function searchInThread(query: SearchQuery, skipped: SkipNotes, patience = defaultPatience): Promise<Match[]> {
+export async function searchInThread(query: SearchQuery, skipped: SkipNotes, inTurn: Limiter, patience = defaultPatience): Promise<Match[]> {
   const { source, flags } = compilePattern(query.pattern, query.ignoreCase);
   return inTurn(query.signal, () => searchWith({ source, flags }, query, skipped, patience));
 }

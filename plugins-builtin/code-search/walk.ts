@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { SkipReason } from './skip-notes.ts';
 import { ignoreFileName, type IgnoreRules, rulesFor } from './ignore-rules.ts';
 
-export interface WalkedFile {
+interface WalkedFile {
   /** Relative to the workspace, with `/`. */
   readonly path: string;
   /** Relative to the folder that is walked, with `/`. */
@@ -14,7 +14,7 @@ export interface WalkedFile {
   readonly isLink: boolean;
 }
 
-export interface WalkRequest {
+interface WalkRequest {
   /** Absolute path of the workspace: ignore files above it do not count. */
   readonly root: string;
   /** The folder to walk, relative to `root`; the empty string is `root` itself. */

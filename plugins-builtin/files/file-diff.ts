@@ -1,4 +1,5 @@
 /** What a change of a file looks like to the person who is asked about it. */
+import { revealed } from 'newt-agent';
 import { byteSize } from './byte-size.ts';
 import { decodeUnits, toCodeUnits } from './text-encoding.ts';
 
@@ -18,7 +19,8 @@ export async function fileDiff(path: string, before: Buffer | undefined, after: 
     headerOptions: FILE_HEADERS_ONLY,
   });
   if (patch === undefined) return `${summary} (too different to show line by line)`;
-  const lines = printable(patch).trimEnd().split('\n');
+  // Also shows a change from LF to CRLF.
+  const lines = revealed(patch).trimEnd().split('\n');
   const rest = lines.length - maxLines;
   return rest > 0 ? `${lines.slice(0, maxLines).join('\n')}\n… ${rest} more lines` : lines.join('\n');
 }
@@ -27,15 +29,4 @@ function readable(bytes: Buffer | undefined): string {
   if (!bytes) return '';
   const content = toCodeUnits(bytes);
   return decodeUnits(content.units, content.mark.encoding);
-}
-
-/**
- * Makes visible what could steer a terminal or reorder its text: the person must see what will be written.
- * It also shows a change from LF to CRLF.
- */
-function printable(text: string): string {
-  return text
-    // eslint-disable-next-line no-control-regex -- control characters are what is being shown
-    .replace(/[\x00-\x08\x0b-\x1f\x7f]/g, (control) => (control === '\x7f' ? '␡' : String.fromCharCode(0x2400 + control.charCodeAt(0))))
-    .replace(/[\x80-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g, (hidden) => `<U+${hidden.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}>`);
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import type { Mark } from './text-encoding.ts';
 
-export interface WindowRequest {
+interface WindowRequest {
   /** 1-based. */
   readonly first: number;
   /** 1-based, inclusive. */

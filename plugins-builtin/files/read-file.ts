@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import { tool, type ToolCall, type ToolResult, z } from 'newt-agent';
+import { shellWord, tool, type ToolCall, type ToolResult, z } from 'newt-agent';
 import { byteSize } from './byte-size.ts';
 import { answerFailures } from './file-failure.ts';
 import { type ImageHeader, readImageHeader } from './image-header.ts';
@@ -132,10 +132,6 @@ function notes(window: LineWindow, mark: Mark, given: string): string[] {
 function cutNote(cut: readonly WindowLine[], given: string): string {
   const [line] = cut;
   const which = cut.length === 1 ? `line ${line?.number}` : `lines ${cut.slice(0, 5).map(({ number }) => number).join(', ')}${cut.length > 5 ? ', …' : ''}`;
-  const command = `sed -n '${line?.number}p' ${shellQuote(given)} | cut -c${maxLineLength + 1}-${2 * maxLineLength}`;
+  const command = `sed -n '${line?.number}p' ${shellWord(given)} | cut -c${maxLineLength + 1}-${2 * maxLineLength}`;
   return `(${which} cut after ${maxLineLength} characters of ${byteSize(line?.cutOf ?? 0)}; see more with run_command: ${command})`;
-}
-
-function shellQuote(text: string): string {
-  return /^[\w./-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", () => `'\\''`)}'`;
 }

@@ -7,7 +7,7 @@ import type { ToolSession } from 'newt-agent';
  * - `same`: the content is what the session last saw, whatever the modification time says
  * - `changed`: somebody else changed it since
  */
-export type Knowledge = 'unread' | 'same' | 'changed';
+type Knowledge = 'unread' | 'same' | 'changed';
 
 const memoryKey = 'files';
 

@@ -6,7 +6,7 @@ import { adoptLineEnding, lineEndingTolerant } from './line-endings.ts';
 import { describeNearest } from './nearest-match.ts';
 import { byteOrderMark, type CodeUnits, decodeUnits, encodeUnits, toBytes, toCodeUnits } from './text-encoding.ts';
 
-export interface ReplaceRequest {
+interface ReplaceRequest {
   readonly path: string;
   readonly oldText: string;
   readonly newText: string;

@@ -1,6 +1,6 @@
 /** Telling encodings apart, and a view of a file's content that loses no byte whatever they are. */
 
-export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be';
+type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be';
 
 export const encodingLabel: Readonly<Record<Encoding, string>> = {
   'utf-8': 'UTF-8',

@@ -17,7 +17,7 @@ import { toolCallRepair } from './tool-call-frames.ts';
 /** `type` of the error frames that are ours; other types are the server's. */
 export const ownErrorType = { cut: 'newt_cut', page: 'newt_page', malformed: 'newt_malformed' } as const;
 
-export interface WireError {
+interface WireError {
   readonly message: string;
   readonly type?: string;
   readonly code?: string | number;

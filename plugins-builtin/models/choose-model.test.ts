@@ -2,7 +2,6 @@ import { isOperational, type ModelChoice, type OperationalError } from 'newt-age
 import { describe, expect, it } from 'vitest';
 import { startModelServer } from '../../test/support/model-server.ts';
 import { createModelChooser } from './choose-model.ts';
-import { closest } from './closest.ts';
 import { endpointsOf } from './endpoints.ts';
 import { findLocalServer, localEndpoint, type FoundServer } from './local-servers.ts';
 import { manifest, type ModelsEnvironment } from './manifest.ts';
@@ -154,10 +153,4 @@ describe('local servers', () => {
       new Promise((_resolve, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error)));
     expect(await findLocalServer(silent, [at('silent', 1)])).toBeUndefined();
   });
-});
-
-it('suggestions', () => {
-  expect(closest('qwen3', ['llama3', 'qwen3:8b', 'qwen3-coder'])).toEqual(['qwen3:8b', 'qwen3-coder']);
-  expect(closest('gpt-4o-mnii', ['gpt-4o-mini', 'whisper'])).toEqual(['gpt-4o-mini']);
-  expect(closest('lab', ['openai'])).toEqual([]);
 });

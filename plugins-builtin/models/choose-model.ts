@@ -1,11 +1,10 @@
 /** Which model a run uses: the flag, then the environment, then the configuration, then what is at hand. */
-import { OperationalError, type ModelChoice, type ModelChooser } from 'newt-agent';
-import { closest } from './closest.ts';
+import { closest, configurationError, type ModelChoice, type ModelChooser, OperationalError } from 'newt-agent';
 import { configFile, environmentEndpoint, modelSetting, openaiEndpoint, shownUrl, type Endpoint } from './endpoints.ts';
 import { localEndpoint, localServers, type FoundServer } from './local-servers.ts';
 import type { ModelsConfig, ModelsEnvironment } from './manifest.ts';
 
-export interface ChooserParts {
+interface ChooserParts {
   readonly config: Pick<ModelsConfig, 'model' | 'temperature' | 'max_tokens'>;
   readonly env: ModelsEnvironment;
   readonly endpoints: ReadonlyMap<string, Endpoint>;
@@ -54,7 +53,7 @@ export function createModelChooser(parts: ChooserParts): ModelChooser {
     const configured = [...endpoints.values()].filter(({ origin }) => origin === 'config');
     const [single] = configured;
     if (single && configured.length === 1) return choice(single, await onlyModel(single, parts));
-    if (single) throw configurationError('no model is chosen', `set one: ${configured.map((one) => modelSetting(one, 'ID')).join(', ')}`);
+    if (single) throw refused('no model is chosen', `set one: ${configured.map((one) => modelSetting(one, 'ID')).join(', ')}`);
     const openai = endpoints.get(openaiEndpoint);
     if (openai) return choice(openai, openaiDefaultModel);
     const found = await parts.findLocalServer();
@@ -77,19 +76,19 @@ async function onlyModel(endpoint: Endpoint, { listModels }: ChooserParts): Prom
   const [only] = models;
   if (only !== undefined && models.length === 1) return only;
   const ids = (models.length ? models.slice(0, 8) : ['ID']).map((id) => modelSetting(endpoint, id)).join(', ');
-  throw configurationError(`no model is chosen for provider ${endpoint.name}`, `set one: ${ids}`);
+  throw refused(`no model is chosen for provider ${endpoint.name}`, `set one: ${ids}`);
 }
 
 function requireHttp(endpoint: Endpoint): void {
   if (URL.canParse(endpoint.baseUrl) && /^https?:$/.test(new URL(endpoint.baseUrl).protocol)) return;
-  throw configurationError(`"${shownUrl(endpoint.baseUrl)}" is not an http URL`, `set ${endpoint.baseUrlSetting} to one like http://127.0.0.1:8000/v1`);
+  throw refused(`"${shownUrl(endpoint.baseUrl)}" is not an http URL`, `set ${endpoint.baseUrlSetting} to one like http://127.0.0.1:8000/v1`);
 }
 
 function unknownProvider(name: string, id: string, endpoints: ReadonlyMap<string, Endpoint>): OperationalError {
-  if (name === openaiEndpoint) return configurationError(`provider ${name} needs an API key`, 'export OPENAI_API_KEY=…');
+  if (name === openaiEndpoint) return refused(`provider ${name} needs an API key`, 'export OPENAI_API_KEY=…');
   const [near] = closest(name, [...endpoints.keys(), ...localServers.map((server) => server.name)], 1);
   const hint = `add to ${configFile}: providers: { ${name}: { base_url: "https://…/v1", api_key: "…" } }`;
-  return configurationError(
+  return refused(
     `there is no provider "${name}" (${knownProviders(endpoints)})`,
     near ? `did you mean ${near}/${id}? else ${hint}` : hint,
   );
@@ -97,7 +96,7 @@ function unknownProvider(name: string, id: string, endpoints: ReadonlyMap<string
 
 function notProviderSlashModel(wanted: string, endpoints: ReadonlyMap<string, Endpoint>): OperationalError {
   const example = [...endpoints.keys()][0] ?? 'openai';
-  return configurationError(
+  return refused(
     `"${wanted}" names no provider (${knownProviders(endpoints)})`,
     `write provider/model, such as ${example}/${wanted.replaceAll('/', '') || 'ID'}, or set AGENT_BASE_URL to the server that has it`,
   );
@@ -124,6 +123,7 @@ function nothingConfigured(env: ModelsEnvironment): OperationalError {
   });
 }
 
-function configurationError(problem: string, hint: string): OperationalError {
-  return new OperationalError(`${problem}; ${hint}`, { kind: 'configuration', hint });
+/** Its hint is in the message too: the end of a run in the event log is told by that alone. */
+function refused(problem: string, hint: string): OperationalError {
+  return configurationError(`${problem}; ${hint}`, hint);
 }

@@ -4,11 +4,7 @@ import { createModelChooser } from './choose-model.ts';
 import { endpointsOf, type Endpoint, type Fetch } from './endpoints.ts';
 import { findLocalServer } from './local-servers.ts';
 import { environmentNames, manifest, type ModelsEnvironment } from './manifest.ts';
-import { listModels } from './model-list.ts';
-
-export { manifest } from './manifest.ts';
-
-const listDeadline = 2_000;
+import { listDeadline, listModels } from './model-list.ts';
 
 export default definePlugin(manifest, (p) => {
   const env: ModelsEnvironment = Object.fromEntries(environmentNames.map((name) => [name, p.env(name) || undefined]));

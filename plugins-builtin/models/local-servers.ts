@@ -2,7 +2,7 @@
 import { endpointAt, type Endpoint, type Fetch } from './endpoints.ts';
 import { listModels } from './model-list.ts';
 
-export interface LocalServer {
+interface LocalServer {
   readonly name: string;
   readonly product: string;
   readonly port: number;

@@ -1,6 +1,9 @@
 /** Asks a server which models it has. */
 import { type Endpoint, type Fetch, urlAt } from './endpoints.ts';
 
+/** Milliseconds a list is waited for where it would only make a message better. */
+export const listDeadline = 2_000;
+
 /**
  * Ids that `GET /models` answers, or undefined when it gives no list within `deadline` milliseconds.
  * Never throws: the list only serves suggestions and discovery.

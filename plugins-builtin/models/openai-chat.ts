@@ -2,11 +2,9 @@
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import type { LanguageModelV4, LanguageModelV4CallOptions, LanguageModelV4StreamPart } from '@ai-sdk/provider';
 import type { Endpoint, Fetch } from './endpoints.ts';
-import { listModels } from './model-list.ts';
+import { listDeadline, listModels } from './model-list.ts';
 import { describeProviderError, type ErrorScene } from './provider-error.ts';
 import { createSseFetch, eventStream } from './sse-fetch.ts';
-
-const listDeadline = 2_000;
 
 /**
  * The model `id` of `endpoint`. It makes one request per call and repeats none. `doGenerate` and

@@ -1,7 +1,6 @@
 /** What a model server or the way to it did wrong, as one line that names the fix. */
-import { OperationalError } from 'newt-agent';
+import { closest, OperationalError } from 'newt-agent';
 import { ownErrorType } from './chat-frames.ts';
-import { closest } from './closest.ts';
 import { configFile, modelSetting, shownUrl, type Endpoint } from './endpoints.ts';
 import { notHttp, readFacts, type Facts } from './provider-error-facts.ts';
 
@@ -15,7 +14,7 @@ import { notHttp, readFacts, type Facts } from './provider-error-facts.ts';
  * - `not-a-model`: something else than a model answered
  * - `bad-request`: it refused what was asked
  */
-export type ProviderErrorKind = 'auth' | 'unknown-model' | 'unreachable' | 'rate-limit' | 'server' | 'cut' | 'not-a-model' | 'bad-request';
+type ProviderErrorKind = 'auth' | 'unknown-model' | 'unreachable' | 'rate-limit' | 'server' | 'cut' | 'not-a-model' | 'bad-request';
 
 /** `details` of the errors made here. */
 export interface ProviderErrorDetails {

@@ -9,7 +9,7 @@ export interface SseEvent {
   readonly closed: boolean;
 }
 
-export interface SseParser {
+interface SseParser {
   /** False once a line or an event is longer than `longest`: nothing is reported any more. */
   push(text: string): boolean;
   /** The stream is over: reports what is left, although no blank line closed it. */

@@ -4,5 +4,5 @@ import { manifest } from './manifest.ts';
 import { judge } from './policy.ts';
 
 export default definePlugin(manifest, (p) => ({
-  hooks: { 'tool.gate': (use) => judge(use, use.mode ?? p.config.permissions.mode) },
+  hooks: { 'tool.gate': (use) => judge(use, use.mode ?? p.config.permissions.mode, p.config.tools.paths) },
 }));

@@ -67,7 +67,7 @@ describe('what is asked', () => {
       const at: GatedPath = { ...path('read', false, false), real: `${folder === '/' ? '' : folder}/f` };
       const { rule = '' } = judge(use('read', [at]), 'normal');
       const [, word = ''] = /^agent config set tools\.paths (.*)$/s.exec(rule) ?? [];
-      expect(JSON.parse(shellValue(word))).toEqual([folder]);
+      expect(JSON.parse(shellValue(word))).toEqual([folder === '/' ? '/f' : folder]);
     }
   });
 });

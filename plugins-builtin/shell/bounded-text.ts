@@ -1,7 +1,7 @@
 /** A text of any length in bounded memory: its head and its tail. */
 import { StringDecoder } from 'node:string_decoder';
 
-export interface BoundedText {
+interface BoundedText {
   push(text: string): void;
   /** Whether {@link toString} leaves something out. */
   readonly truncated: boolean;

@@ -1,12 +1,10 @@
-/** The environment of a command: what it may know, and what keeps it from asking a person. */
-
 /**
- * Secrets are never handed to children: a command of the model could print them into the conversation. The name
- * decides, or that the configuration reads the variable, or that another variable holds the same.
+ * The environment of a command: what it may know, and what keeps it from asking a person. Secrets are never handed
+ * to children: a command of the model could print them into the conversation. The name decides, or that the
+ * configuration reads the variable, or that another variable holds the same.
  */
-const secretName = /KEY|TOKEN|SECRET|PASS|AUTH(?!OR(?:S|_|$))|CREDENTIAL|_PWD$/i;
-/** Sockets, files and programs that let a command use a key without showing it. */
-const harmless = new Set(['SSH_AUTH_SOCK', 'XAUTHORITY', 'GNOME_KEYRING_CONTROL', 'PGPASSFILE', 'GIT_ASKPASS', 'SSH_ASKPASS', 'SUDO_ASKPASS']);
+import { isSecretName } from 'newt-agent';
+
 /** Programs need these, and what a configuration reads from them is a place, not a secret. */
 const needed = /^(?:PATH|HOME|USER|LOGNAME|SHELL|LANG|LC_\w+|TZ|PWD|TERM|TMPDIR|TEMP|TMP|HOSTNAME|XDG_\w+|SystemRoot|ComSpec|USERPROFILE|APPDATA|LOCALAPPDATA)$/i;
 /** Shorter values, such as `1`, are held by several variables by chance. */
@@ -37,7 +35,7 @@ const unattended = {
 export function childEnvironment(cwd: string, read: readonly string[] = [], parent: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   const hidden = new Set(read.filter((name) => !needed.test(name)));
   const values = new Set([...hidden].map((name) => parent[name] ?? '').filter((value) => value.length >= shortestSecret));
-  const isSecret = (name: string, value = ''): boolean => (secretName.test(name) && !harmless.has(name)) || hidden.has(name) || (values.has(value) && !needed.test(name));
+  const isSecret = (name: string, value = ''): boolean => isSecretName(name) || hidden.has(name) || (values.has(value) && !needed.test(name));
   const inherited = Object.entries(parent).filter(([name, value]) => !unwanted.has(name) && !agentName.test(name) && !isSecret(name, value));
   return { ...Object.fromEntries(inherited), ...unattended, PWD: cwd };
 }

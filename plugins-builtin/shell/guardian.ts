@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { Socket } from 'node:net';
 
-export interface Guardian {
+interface Guardian {
   /** Replaces the list of process groups that must not outlive the agent. */
   watch(groups: readonly number[]): void;
   dispose(): void;

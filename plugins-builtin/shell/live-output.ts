@@ -1,6 +1,6 @@
 /** What a person sees while a command works: recent, at a readable pace, and bounded. */
 
-export interface LiveOutput {
+interface LiveOutput {
   push(text: string): void;
   /** Shows what is left, and nothing after that. */
   end(): void;

@@ -7,13 +7,13 @@ import type { StreamName } from './captured-output.ts';
 export const quiet = 100;
 const longestQuiet = 1_000;
 
-export interface OutputListener {
+interface OutputListener {
   onOutput(stream: StreamName, bytes: Buffer): void;
   /** Nobody can write any more. */
   onClose(): void;
 }
 
-export interface FollowedOutput {
+interface FollowedOutput {
   /** Resolves once the output closed, paused for 100 ms, or went on for 1 s; true when it closed. */
   settled(): Promise<boolean>;
 }

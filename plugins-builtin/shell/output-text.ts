@@ -1,6 +1,6 @@
 /** From the bytes of one output stream to text a model can be shown. */
 
-export interface TextStream {
+interface TextStream {
   /** The text that is complete with these bytes. */
   push(bytes: Uint8Array): string;
   /** What was held back for a continuation that never came. */

@@ -18,7 +18,7 @@ export function isGroupAlive(group: number): boolean {
 }
 
 /** Signals all processes of a group; one that is gone already is no error. */
-export function signalGroup(group: number, signal: NodeJS.Signals): void {
+function signalGroup(group: number, signal: NodeJS.Signals): void {
   // Group 1 would be `kill(-1)`, which means every process there is.
   if (!(group > 1)) return;
   if (isWindows) {

@@ -7,7 +7,7 @@ import { followOutput, quiet } from './output-grace.ts';
 import { endGroups, isGroupAlive } from './process-group.ts';
 import { groupMembers, holdersOf, outputEnds, type ProcessEntry } from './process-table.ts';
 
-export interface ProcessOptions {
+interface ProcessOptions {
   readonly file: string;
   readonly args: readonly string[];
   /** The program begins only after a line on descriptor 3, so that it cannot end before it is known what it holds. */

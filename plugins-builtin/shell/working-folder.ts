@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { OperationalError, type ToolCall } from 'newt-agent';
 
-export interface WorkingFolder {
+interface WorkingFolder {
   readonly path: string;
   /** Set when `path` is not the folder that was asked for. */
   readonly note?: string;

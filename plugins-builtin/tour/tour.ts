@@ -1,18 +1,24 @@
 /** The three acts of the tour. Each is a command a person could type, run by this same binary. */
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import type { CommandIO } from 'newt-agent';
+import { type CommandIO, shellWord } from 'newt-agent';
 import { setStage, type Stage } from './stage.ts';
 
 const task = 'create a Python script that prints the Fibonacci numbers';
 /** No act takes longer; a stuck one must not hold the terminal. */
 const actDeadline = 60_000;
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export async function runTour(io: CommandIO, keep: boolean, signal: AbortSignal): Promise<number> {
   const stage = setStage();
+  // The terminal tells the act as well; what is left here is to wait for it and to clean up.
+  const interrupted = new AbortController();
+  const stop = (): void => interrupted.abort();
+  for (const name of signals) process.on(name, stop);
   try {
-    return await acts(io, stage, signal);
+    return await acts(io, stage, AbortSignal.any([signal, interrupted.signal]));
   } finally {
+    for (const name of signals) process.off(name, stop);
     if (keep) io.say(io.style.dim(`The workspace is kept: ${stage.root}`));
     else rmSync(stage.root, { recursive: true, force: true });
   }
@@ -21,7 +27,8 @@ export async function runTour(io: CommandIO, keep: boolean, signal: AbortSignal)
 async function acts(io: CommandIO, stage: Stage, signal: AbortSignal): Promise<number> {
   const title = (text: string) => io.print(`\n${io.style.bold(text)}`);
   const type = async (...words: string[]): Promise<number> => {
-    io.print(`\n${io.style.dim('$')} ${io.style.cyan(`agent ${words.map(shown).join(' ')}`)}`);
+    if (signal.aborted) return 130;
+    io.print(`\n${io.style.dim('$')} ${io.style.cyan(`agent ${words.map(shellWord).join(' ')}`)}`);
     return agent(stage, words, signal);
   };
 
@@ -48,10 +55,6 @@ async function acts(io: CommandIO, stage: Stage, signal: AbortSignal): Promise<n
   io.print('  export AGENT_BASE_URL=http://127.0.0.1:8000/v1 AGENT_MODEL=your-model   # any OpenAI-compatible server');
   io.print('  agent run "explain this project"');
   return 0;
-}
-
-function shown(word: string): string {
-  return /^[\w./@:=-]+$/.test(word) ? word : `"${word}"`;
 }
 
 /** Runs one command of this binary in the tour's workspace, on this terminal. */

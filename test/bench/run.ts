@@ -1,5 +1,5 @@
 /** `npm run bench`: every budget that can be measured today, as figures of one run. Exit code 1 when one is missed. */
-import buildOnce from '../build-once.ts';
+import { buildOnce } from '../setup.ts';
 import { faultRows } from './faults.ts';
 import { hookRows } from './hooks.ts';
 import { printRows } from './report.ts';

@@ -1,7 +1,15 @@
-/** Settings as they are shown to a person: flat, short, and without secrets. */
+/** Settings that several plugins read, and how settings are shown to a person: flat, short, and without secrets. */
+import { z } from 'zod';
+import { isSecretName } from '../../../kernel/index.ts';
+
+/** The members of `tools`. The agent owns them; who else reads them picks from here, so that defaults cannot drift. */
+export const toolSettings = z.object({
+  timeout: z.number().positive().default(120).describe('Seconds a tool may take, unless it sets its own limit'),
+  allow_exec: z.boolean().default(true).describe('Whether commands may be run at all'),
+  paths: z.array(z.string()).default([]).describe('Folders beyond the workspace that tools may use'),
+});
 
 const mask = '********';
-const secretName = /(^|[_-])(key|token|secret|password|passwd|authorization|cookie)$/i;
 
 /** A setting by its dotted key. */
 export interface Setting {
@@ -18,14 +26,16 @@ export function settingsBelow(key: string, value: unknown): Setting[] {
 /** The value with every secret in it masked. */
 export function maskSecrets(key: string, value: unknown): unknown {
   const path = key.split('.');
-  if (typeof value === 'string') return value && (secretName.test(path.at(-1) ?? '') || path.includes('headers')) ? mask : withoutPassword(value);
+  if (typeof value === 'string') return value && (isSecretName(path.at(-1) ?? '') || path.includes('headers')) ? mask : withoutSecrets(value);
   if (Array.isArray(value)) return value.map((item) => maskSecrets(key, item));
   return isMap(value) ? Object.fromEntries(Object.entries(value).map(([name, below]) => [name, maskSecrets(`${key}.${name}`, below)])) : value;
 }
 
-/** `http://user:password@host/path?key` */
-function withoutPassword(text: string): string {
-  return text.replace(/^([a-z][a-z0-9+.-]*:\/\/[^/@:]*):[^/@]*@/i, `$1:${mask}@`).replace(/^([a-z][a-z0-9+.-]*:\/\/[^?#\s]*\?)[^\s]+/i, `$1${mask}`);
+/** `http://user:password@host/path?key`, or `http://key@host`: a user without a password is a key. */
+function withoutSecrets(text: string): string {
+  return text
+    .replace(/^([a-z][a-z0-9+.-]*:\/\/)(?:([^/?#@:]*:)[^/?#]+|[^/?#]+)@/i, (_, scheme: string, user: string = '') => `${scheme}${user}${mask}@`)
+    .replace(/^([a-z][a-z0-9+.-]*:\/\/[^?#\s]*\?)[^\s]+/i, `$1${mask}`);
 }
 
 /** Text as it is, everything else as JSON. */

@@ -31,7 +31,7 @@ export interface ToolCall extends Call {
    * @throws OperationalError when it lies outside the workspace and no one approved it for this call.
    */
   resolve(path: string, access: Access): Promise<string>;
-  /** Shows text to the person while the tool works. */
+  /** Shows text to the person while the tool works: the first 200 000 characters of a call, until it is answered. */
   output(text: string): void;
 }
 
@@ -72,8 +72,17 @@ export function checkInput(tool: Guarded<Tool>, input: unknown): Promise<Checked
 
 async function checkedInput(schema: z.ZodType, input: unknown): Promise<CheckedInput> {
   const { success, data, error } = await schema.safeParseAsync(input);
+  // zod drops what it does not know: a model that asked for more than it gets must hear of it.
+  const strange = unknownArguments(schema, input);
+  if (success && strange.length > 0) return { ok: false, problem: `there is no argument ${strange.join(', ')}` };
   if (success) return { ok: true, input: data };
   return { ok: false, problem: error.issues.slice(0, maxProblems).map(({ path, message }) => `${path.length ? `${path.join('.')}: ` : ''}${message}`).join('; ') };
+}
+
+function unknownArguments(schema: z.ZodType, input: unknown): string[] {
+  const { shape, def } = schema as { shape?: unknown; def?: { catchall?: unknown } };
+  if (!isObject(shape) || !isObject(input) || def?.catchall !== undefined) return [];
+  return Object.keys(input).filter((name) => !Object.hasOwn(shape, name));
 }
 
 /** A tool whose input type follows from its schema. */
