@@ -32,6 +32,8 @@ export interface Health {
   /** The id a bare file gave itself when it was loaded. */
   told?: string;
   readonly digest: string;
+  /** Counts for this run only. */
+  readonly transient?: boolean;
   quarantine?: Quarantine;
   slots: Record<string, SlotHealth>;
 }
@@ -68,6 +70,7 @@ export class HealthStore {
 
   /** @returns false when it could not be written (full or read-only disk): the run goes on without memory */
   save(health: Health): boolean {
+    if (health.transient) return true;
     const file = this.#file(health.id, health.digest);
     try {
       if (!health.quarantine && Object.keys(health.slots).length === 0) {

@@ -141,10 +141,21 @@ export class HookPoint {
     } else {
       const form = asyncHook(this.spec.kind);
       this.#watch(form);
-      for (const { slot } of this.#order.sorted) form.tapAsync(slot.owner.id, guardAsync(this.#host, slot, this.spec));
+      for (const [index, { slot }] of this.#order.sorted.entries()) {
+        if (index > 0 && index % stretch === 0) form.tapAsync('breath', this.#breath);
+        form.tapAsync(slot.owner.id, guardAsync(this.#host, slot, this.spec));
+      }
       this.#async = form;
     }
   }
+
+  // Taps that answer at once run inside of each other: the stack has to be let go of now and then.
+  readonly #breath: AsyncGuard = (_payload, _run, done) => {
+    queueMicrotask(() => {
+      done(null);
+      this.#host.provenance.current = undefined;
+    });
+  };
 
   // An interceptor costs a recompilation and a call per tap: there is one only while somebody traces.
   #watch(form: Interceptable): void {
@@ -152,6 +163,9 @@ export class HookPoint {
     if (trace) form.intercept({ tap: ({ name }) => trace.add(this.spec.name, name) });
   }
 }
+
+/** Taps of one hook that may run in one stretch of the stack. */
+const stretch = 250;
 
 const args: ['payload', 'run'] = ['payload', 'run'];
 

@@ -214,6 +214,7 @@ export class Lives {
   }
 
   async #leave(record: PluginRecord): Promise<void> {
+    for (const slot of record.slots) slot.abandon(Date.now());
     for (const dependent of this.#dependents(record)) if (dependent.running) await this.#fallBack(dependent);
     await record.scope?.dispose();
     this.#unload(record);

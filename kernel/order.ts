@@ -46,6 +46,7 @@ export function sortTaps<T extends Ordered>(hook: string, taps: readonly T[]): {
 }
 
 function sortStage<T extends Ordered>(hook: string, taps: T[], faults: OrderFault[]): T[] {
+  if (taps.every((tap) => tap.before.length + tap.after.length === 0)) return taps;
   const waitsFor = new Map<T, Set<T>>(taps.map((tap) => [tap, new Set<T>()]));
   for (const tap of taps) {
     for (const other of taps) {

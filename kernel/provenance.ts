@@ -15,6 +15,8 @@ import type { SlotFunction, SlotOwner } from './slot.ts';
 export interface Frame {
   readonly owner: SlotOwner;
   readonly outer: Frame | undefined;
+  /** How many entries it is inside of. */
+  readonly depth: number;
   deadline: Deadline | undefined;
   /** How many questions to a person its deadline waits for; they may be asked before there is one. */
   held: number;
@@ -44,7 +46,8 @@ export class Provenance {
   }
 
   newFrame(owner: SlotOwner): Frame {
-    return { owner, outer: this.#storage.getStore(), deadline: undefined, held: 0 };
+    const outer = this.#storage.getStore();
+    return { owner, outer, depth: outer ? outer.depth + 1 : 0, deadline: undefined, held: 0 };
   }
 
   /** Runs the kernel's own code outside of every plugin. */

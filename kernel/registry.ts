@@ -161,6 +161,8 @@ export class Registry {
 
   /** Calls a hook, after whoever waits for it has been started. @throws KernelError `UNKNOWN_HOOK` */
   call(hook: string, payload: unknown, signal?: AbortSignal): unknown {
+    // A hook whose tap calls it again, or two that call each other, would go on until the stack is full.
+    if ((this.#host.provenance.frame()?.depth ?? 0) > maxDepth) throw new KernelError('CONTRACT', { what: `hook ${hook} is called inside of ${maxDepth} others`, hint: 'a tap must not call its own hook' });
     const waking = this.#host.wake(`hook:${hook}`);
     const point = this.hook(hook);
     return waking && point.spec.mode === 'async' ? waking.then(() => point.call(payload, signal)) : point.call(payload, signal);
@@ -231,6 +233,8 @@ function forget(record: PluginRecord, slots: readonly Slot[], contributed: strin
 function rankOf(record: PluginRecord | undefined): number {
   return record ? precedence.indexOf(record.tier) : -1;
 }
+
+const maxDepth = 100;
 
 const kinds: readonly unknown[] = ['series', 'parallel', 'waterfall', 'bail', 'gate'];
 

@@ -41,6 +41,8 @@ export class Slot {
   watched = false;
   /** Has answered a promise before: then its calls enter the provenance context. */
   async: boolean;
+  /** Ends the calls that are still open, by the fault their callers are told. */
+  readonly pending = new Set<(fault: Fault) => void>();
 
   constructor(owner: SlotOwner, key: string, observer: SlotObserver, fn: SlotFunction, self?: unknown, gate = false) {
     this.owner = owner;
@@ -51,5 +53,22 @@ export class Slot {
     this.gate = gate;
     // A guard may ask a person at once, and the question must find the deadline it stops.
     this.async = gate || fn.constructor.name === 'AsyncFunction';
+  }
+
+  /** Its plugin is taken down: who waits for it goes on at once, and nobody is blamed. */
+  abandon(at: number): void {
+    const fault: Fault = this.closedBy ?? {
+      kind: 'dispose',
+      plugin: this.owner.id,
+      tier: this.owner.tier,
+      where: this.key,
+      message: 'the plugin was taken down while this call was open',
+      place: undefined,
+      fingerprint: '',
+      at,
+      action: 'the call ended',
+      next: '',
+    };
+    for (const end of [...this.pending]) end(fault);
   }
 }

@@ -42,7 +42,9 @@ export class Supervisor implements SlotObserver {
 
   /** Reads the record of what this content did before. */
   recall(record: PluginRecord): Health {
-    const health = this.#host.health.load(record.id, record.digest);
+    // What surfaces in a part of the agent itself is often another plugin's doing, and without that part nobody
+    // could mend it: such a part is off for the rest of a run at most.
+    const health = record.tier === 'builtin' ? { id: record.id, digest: record.digest, transient: true, slots: {} } : this.#host.health.load(record.id, record.digest);
     this.#health.set(record, health);
     return health;
   }

@@ -16,7 +16,7 @@ export function runningPlugin(provenance: Provenance): PluginRecord | undefined 
 /** `callback` as code of its plugin, whoever calls it: what it throws or leaves behind is told to be the plugin's. */
 export function owned(provenance: Provenance, owner: PluginRecord, stray: Stray, callback: Callback): Callback {
   // No outer entry: that is over, and a timer that starts the next one would grow a chain.
-  const frame: Frame = { owner, outer: undefined, deadline: undefined, held: 0 };
+  const frame: Frame = { owner, outer: undefined, depth: 0, deadline: undefined, held: 0 };
   return function (this: unknown, ...args) {
     try {
       return provenance.enter(frame, () => callback.apply(this, args), undefined, undefined, undefined);

@@ -175,6 +175,7 @@ function settle(
   let over = false;
   const deadline = sweeper.watch(limit, () => {
     over = true;
+    slot.pending.delete(abandon);
     const timeout = new KernelError('TIMEOUT', { ms: limit });
     call.expire(timeout);
     if (late) then(undefined, late());
@@ -185,8 +186,14 @@ function settle(
     if (over) return;
     over = true;
     sweeper.clear(deadline);
+    slot.pending.delete(abandon);
     then(fault, value);
   };
+  const abandon = (fault: Fault) => {
+    call.expire(new FaultError(fault));
+    finish(fault, undefined);
+  };
+  slot.pending.add(abandon);
   const reject = (error: unknown) => {
     if (!over) finish(failed(slot, 'rejected', error, call.given), undefined);
   };

@@ -49,6 +49,7 @@ interface SessionHost {
 const emptyAnswers = 1;
 const toldCause = 300;
 const maxNotes = 10;
+const maxNotices = 20;
 /** Stands for the id of a call where a person is asked about their request itself. */
 const inputCall = 'input.submit';
 
@@ -87,10 +88,12 @@ async function converse(host: SessionHost, options: SessionOptions, { id, file, 
     if (!fault.where.startsWith('tools/')) untold.push(`the plugin ${fault.plugin ?? 'unknown'} failed: ${oneLine(faultCause(fault), toldCause)}; ${fault.action}`);
   };
   log.write('session', { version: kernel.version, cwd: workspace.cwd, model: choice.name, scripted: provider.item.scripted ?? false, mode: options.mode ?? 'normal' });
-  for (const text of kernel.notices()) {
+  const notices = kernel.notices();
+  for (const text of notices.slice(0, maxNotices)) {
     log.write('notice', { level: 'warn', text });
     untold.push(oneLine(text, toldCause));
   }
+  if (notices.length > maxNotices) log.write('notice', { level: 'warn', text: `and ${notices.length - maxNotices} more: agent plugin list` });
   for (const fault of kernel.faults()) onFault(fault);
   const listening = kernel.onFault(onFault);
   await p.call('session.start', about);
