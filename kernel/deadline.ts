@@ -5,6 +5,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setInterval } from './heal/own-timers.ts';
+import type { Slot, SlotOwner } from './slot.ts';
 
 const tickMs = 25;
 /** Ticks without any deadline after which the clock stops. */
@@ -18,7 +19,9 @@ const outside = AsyncLocalStorage.snapshot();
 /** A node of the sweeper's list. */
 export class Deadline {
   limit: number;
-  expire: () => void;
+  expire: (taken?: Slot) => void;
+  /** Whose call is waited for. */
+  readonly slot: Slot | undefined;
   /** How many hold it: the clock does not run while a person is asked. */
   paused = 0;
   /** Set by the first sweep that sees it: a clock that fell behind must not make a deadline early. */
@@ -27,9 +30,10 @@ export class Deadline {
   next: Deadline | undefined;
   active = true;
 
-  constructor(limit: number, expire: () => void) {
+  constructor(limit: number, expire: (taken?: Slot) => void, slot: Slot | undefined) {
     this.limit = limit;
     this.expire = expire;
+    this.slot = slot;
   }
 }
 
@@ -45,10 +49,10 @@ export class Sweeper {
     this.#clock = clock;
   }
 
-  /** Calls `expire` once, unless cleared within `limit` milliseconds. The wait keeps the process alive. */
-  watch(limit: number, expire: () => void): Deadline {
+  /** Calls `expire` once, unless cleared within `limit` milliseconds; with the slot when its plugin went first. The wait keeps the process alive. */
+  watch(limit: number, expire: (taken?: Slot) => void, slot?: Slot): Deadline {
     if (!this.#timer) this.#run();
-    const node = new Deadline(limit, expire);
+    const node = new Deadline(limit, expire, slot);
     node.next = this.#head;
     if (this.#head) this.#head.previous = node;
     else this.#timer?.ref();
@@ -64,6 +68,17 @@ export class Sweeper {
     if (node.next) node.next.previous = node.previous;
     node.previous = node.next = undefined;
     if (!this.#head) this.#timer?.unref();
+  }
+
+  /** Ends every wait for a plugin that is taken down: a search, because it is rare and a note per call is not. */
+  abandon(owner: SlotOwner): void {
+    const open: Deadline[] = [];
+    for (let node = this.#head; node; node = node.next) if (node.slot?.owner === owner) open.push(node);
+    for (const node of open) {
+      if (!node.active) continue;
+      this.clear(node);
+      node.expire(node.slot);
+    }
   }
 
   /** Stops the clock of one deadline; calls nest. */

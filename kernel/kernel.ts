@@ -102,6 +102,7 @@ export class Kernel implements KernelControl, Disposable {
       started: () => {
         if (this.#isUp) this.#tellUnknown();
       },
+      abandon: (record) => this.#sweeper.abandon(record),
       clear: (record) => this.#containment?.clear(record),
       activation: {
         registry: this.#registry,

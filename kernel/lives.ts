@@ -18,6 +18,8 @@ export interface LivesHost {
   readonly replaces: Readonly<Record<string, string>>;
   /** Hears of every wave of plugins that has come up. */
   readonly started: () => void;
+  /** Ends the calls into a plugin that are still open. */
+  readonly abandon: (record: PluginRecord) => void;
   /** Ends what a plugin left running in the process, and says how much there was. */
   readonly clear: (record: PluginRecord) => { readonly timers: number; readonly listeners: number } | undefined;
 }
@@ -214,7 +216,7 @@ export class Lives {
   }
 
   async #leave(record: PluginRecord): Promise<void> {
-    for (const slot of record.slots) slot.abandon(Date.now());
+    this.#host.abandon(record);
     for (const dependent of this.#dependents(record)) if (dependent.running) await this.#fallBack(dependent);
     await record.scope?.dispose();
     this.#unload(record);

@@ -41,8 +41,6 @@ export class Slot {
   watched = false;
   /** Has answered a promise before: then its calls enter the provenance context. */
   async: boolean;
-  /** Ends the calls that are still open, by the fault their callers are told. */
-  readonly pending = new Set<(fault: Fault) => void>();
 
   constructor(owner: SlotOwner, key: string, observer: SlotObserver, fn: SlotFunction, self?: unknown, gate = false) {
     this.owner = owner;
@@ -55,9 +53,9 @@ export class Slot {
     this.async = gate || fn.constructor.name === 'AsyncFunction';
   }
 
-  /** Its plugin is taken down: who waits for it goes on at once, and nobody is blamed. */
-  abandon(at: number): void {
-    const fault: Fault = this.closedBy ?? {
+  /** What who waits for it is told when its plugin is taken down. */
+  get abandoned(): Fault {
+    return this.closedBy ?? {
       kind: 'dispose',
       plugin: this.owner.id,
       tier: this.owner.tier,
@@ -65,10 +63,9 @@ export class Slot {
       message: 'the plugin was taken down while this call was open',
       place: undefined,
       fingerprint: '',
-      at,
+      at: Date.now(),
       action: 'the call ended',
       next: '',
     };
-    for (const end of [...this.pending]) end(fault);
   }
 }

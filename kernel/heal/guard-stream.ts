@@ -1,7 +1,7 @@
 /** Layer 1 for streams: each part enters the slot, under a deadline of its own. */
 import type { MemberSpec } from '../contribution-spec.ts';
 import { KernelError } from '../errors.ts';
-import { type Fault, FaultError } from '../fault.ts';
+import { FaultError } from '../fault.ts';
 import { type Frame, type Provenance, putUnder } from '../provenance.ts';
 import type { Slot } from '../slot.ts';
 import { faultKind, type GuardHost, isNews } from './guard.ts';
@@ -31,7 +31,6 @@ export function guardStream(host: GuardHost, slot: Slot, spec: MemberSpec, limit
         const end = (act: () => void) => {
           if (over) return;
           over = true;
-          slot.pending.delete(abandon);
           sweeper.clear(deadline);
           if (!left) act();
           resolve();
@@ -40,11 +39,9 @@ export function guardStream(host: GuardHost, slot: Slot, spec: MemberSpec, limit
           void cancel(reader, error);
           controller.error(error);
         };
-        const deadline = sweeper.watch(wait, () =>
-          end(() => fail(spec.late?.(wait) ?? new FaultError(slot.observer.failed(slot, 'timeout', new KernelError('TIMEOUT', { ms: wait }))))),
-        );
-        const abandon = (fault: Fault) => end(() => fail(new FaultError(fault)));
-        slot.pending.add(abandon);
+        const expire = (taken?: Slot) =>
+          end(() => fail(taken ? new FaultError(taken.abandoned) : (spec.late?.(wait) ?? new FaultError(slot.observer.failed(slot, 'timeout', new KernelError('TIMEOUT', { ms: wait }))))));
+        const deadline = sweeper.watch(wait, expire, slot);
         putUnder(frame, deadline);
         nextPart(provenance, frame, reader)
           .then(({ done, value }) =>

@@ -173,27 +173,25 @@ function settle(
   late?: () => unknown,
 ): void {
   let over = false;
-  const deadline = sweeper.watch(limit, () => {
+  const expire = (taken?: Slot) => {
     over = true;
-    slot.pending.delete(abandon);
+    if (taken) {
+      call.expire(new FaultError(taken.abandoned));
+      return then(taken.abandoned, undefined);
+    }
     const timeout = new KernelError('TIMEOUT', { ms: limit });
     call.expire(timeout);
     if (late) then(undefined, late());
     else then(slot.observer.failed(slot, 'timeout', timeout), undefined);
-  });
+  };
+  const deadline = sweeper.watch(limit, expire, slot);
   if (frame) putUnder(frame, deadline);
   const finish = (fault: Fault | null | undefined, value: unknown) => {
     if (over) return;
     over = true;
     sweeper.clear(deadline);
-    slot.pending.delete(abandon);
     then(fault, value);
   };
-  const abandon = (fault: Fault) => {
-    call.expire(new FaultError(fault));
-    finish(fault, undefined);
-  };
-  slot.pending.add(abandon);
   const reject = (error: unknown) => {
     if (!over) finish(failed(slot, 'rejected', error, call.given), undefined);
   };

@@ -63,7 +63,7 @@ describe.concurrent('a stream', () => {
   });
 
   test('may be slow, as long as each part comes in time', async () => {
-    await using stage = await stageWith(() => streamOf(15, 'a', 15, 'b', 15, 'c', 15, 'd', 15, 'e', 15, 'f'));
+    await using stage = await stageWith(() => streamOf(150, 'a', 150, 'b', 150, 'c', 150, 'd', 150, 'e', 150, 'f'), { kind: 'stream', first: 600, deadline: 600 });
     expect(await read(await stage.run())).toEqual({ parts: ['a', 'b', 'c', 'd', 'e', 'f'] });
   });
 
