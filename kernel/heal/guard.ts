@@ -176,8 +176,9 @@ function settle(
   const expire = (taken?: Slot) => {
     over = true;
     if (taken) {
-      call.expire(new FaultError(taken.abandoned));
-      return then(taken.abandoned, undefined);
+      const fault = taken.abandoned;
+      call.expire(new FaultError(fault));
+      return then(fault, undefined);
     }
     const timeout = new KernelError('TIMEOUT', { ms: limit });
     call.expire(timeout);

@@ -2,7 +2,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { defineHook, type HookSpec } from '../../kernel/index.ts';
+import { createPlace } from '../support/agent-process.ts';
 import { boot } from '../support/boot.ts';
+import { startModelServer } from '../support/model-server.ts';
 
 const hook = (name: string, kind: HookSpec['kind'] = 'series', options: object = {}) => defineHook(name as never, kind as never, options) as HookSpec;
 
@@ -55,4 +57,20 @@ test('a tap that calls its own hook never ended', async () => {
   await stage.kernel.call('toy.event', {});
   expect(calls).toBeLessThan(150);
   expect(stage.faults[0]?.message).toContain('hook toy.event is called inside of 100 others');
+});
+
+test('what had failed before filled the screen at every later start', async () => {
+  const server = await startModelServer([{ text: 'one' }, { text: 'two' }]);
+  const place = createPlace(server.url);
+  try {
+    place.plugins(Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`p${index}.ts`, `throw new Error('bad ${index}');\n`])));
+    await place.agent(['run', 'hi']);
+    const { code, stdout, stderr } = await place.agent(['run', 'hi']);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'two\n' });
+    expect(stderr.split('\n').filter((line) => line.includes('is off since'))).toHaveLength(20);
+    expect(stderr).toContain('and 10 more: agent plugin list');
+  } finally {
+    await server.close();
+    place.remove();
+  }
 });
