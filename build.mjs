@@ -2,6 +2,7 @@
 // jiti stays outside: it loads files of its own. Says nothing unless something is wrong.
 import { readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import MagicString from 'magic-string';
 import { build } from 'rolldown';
 
 /** zod's 50 translations would be half of what every start reads: each is fetched from the package when it is asked for. */
@@ -18,12 +19,28 @@ const lazyLocales = {
   },
 };
 
+/**
+ * Node's own modules without their ESM faces: a face reads every export of its module, and so loads streams, promises
+ * and the like that nobody asked for. What is taken here also stays what it was, whatever a plugin writes over it.
+ */
+const plainBuiltins = {
+  name: 'plain-builtins',
+  renderChunk(code) {
+    const chunk = new MagicString(code);
+    chunk.replaceAll(/^import (?:([\w$]+),? )?(?:\{([^}]*)\} )?from "(node:[\w/]+)";$/gm, (_, whole, names, module) => {
+      const taken = [whole, names && `{${names.replaceAll(' as ', ': ')}}`].filter(Boolean);
+      return `const ${taken.map((pattern) => `${pattern} = globalThis.process.getBuiltinModule("${module}")`).join(', ')};`;
+    });
+    return { code: chunk.toString(), map: chunk.generateMap({ hires: 'boundary' }) };
+  },
+};
+
 const { output } = await build({
   cwd: import.meta.dirname,
   input: { main: 'plugins-builtin/command.ts', public: 'plugins-builtin/public.ts' },
   platform: 'node',
   external: ['jiti', /^node:/],
-  plugins: [lazyLocales],
+  plugins: [lazyLocales, plainBuiltins],
   resolve: { alias: { 'newt-agent': join(import.meta.dirname, 'plugins-builtin', 'public.ts') } },
   output: {
     dir: 'dist',

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { z } from 'zod';
 import { boot, type BootOptions, hookSpec, type Inline, type Stage, stopwatch, until } from '../test/support/boot.ts';
 import type { PointSpec } from './contribution-spec.ts';
-import { OperationalError } from './fault.ts';
+import { OperationalError } from './heal/fault.ts';
 import { fetchFor } from './fetch.ts';
 import type { PluginContext } from './plugin.ts';
 import { defineService } from './service.ts';

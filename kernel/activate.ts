@@ -4,13 +4,13 @@
  */
 import type { z } from 'zod';
 import { KernelError } from './errors.ts';
-import type { FaultKind } from './fault.ts';
+import type { FaultKind } from './heal/fault.ts';
 import { type HookMap, hookSlotKey, type Order, type PayloadOf, type Tap } from './hook-spec.ts';
 import { createContext, type ContextHost, type Registrar } from './context.ts';
 import { type Manifest, type PluginRecord, transition } from './lifecycle.ts';
 import { complete, idPattern } from './manifest.ts';
 import type { Contributions, Item, PluginDefinition } from './plugin.ts';
-import type { Provenance } from './provenance.ts';
+import type { Provenance } from './heal/provenance.ts';
 import type { Registry } from './registry.ts';
 import { disposable, type Disposable, Scope } from './scope.ts';
 import type { ServiceRef } from './service.ts';

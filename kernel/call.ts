@@ -1,5 +1,5 @@
 /** The second argument of every handler: who is calling, and how to stop. */
-import { OperationalError } from './fault.ts';
+import { OperationalError } from './heal/fault.ts';
 import type { Logger } from './log.ts';
 
 export interface Call {

@@ -2,7 +2,7 @@
 import { appendFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { KernelError } from './errors.ts';
 import { programEnvironment, Programs } from './exec.ts';
-import { OperationalError } from './fault.ts';
+import { OperationalError } from './heal/fault.ts';
 import { fetchFor } from './fetch.ts';
 import type { PluginRecord } from './lifecycle.ts';
 import type { PluginContext, PluginFiles } from './plugin.ts';

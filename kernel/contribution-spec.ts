@@ -1,5 +1,5 @@
 /** Contribution points: typed tables that plugins add named items to. */
-import type { Fault } from './fault.ts';
+import type { Fault } from './heal/fault.ts';
 
 /** All contribution points by name, extended by declaration merging like {@link HookMap}. */
 export interface ContributionMap {}

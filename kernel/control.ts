@@ -1,7 +1,7 @@
 /** What the kernel tells and does for whoever administers it; the service `kernel.control`. */
 import type { Config } from './config/load.ts';
 import type { ConfigKey } from './config/schema.ts';
-import type { Fault } from './fault.ts';
+import type { Fault } from './heal/fault.ts';
 import type { PluginState } from './lifecycle.ts';
 import type { HomePaths } from './paths.ts';
 import type { Disposable } from './scope.ts';

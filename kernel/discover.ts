@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, extname, join, resolve, sep } from 'node:path';
 import { isKernelError, KernelError } from './errors.ts';
-import { describeError } from './fault.ts';
+import { describeError } from './heal/fault.ts';
 import { escapes } from './trust/imports.ts';
 import type { Candidate, Manifest } from './lifecycle.ts';
 import { complete, idPattern, readManifest, statedGates } from './manifest.ts';

@@ -1,6 +1,6 @@
 /** `p.exec`: programs that are over when they exit, and that end with the plugin that started them. */
 import type { Readable } from 'node:stream';
-import { OperationalError } from './fault.ts';
+import { OperationalError } from './heal/fault.ts';
 import { setTimeout } from './heal/own-timers.ts';
 import type { ExecOptions } from './plugin.ts';
 import type { Disposable } from './scope.ts';

@@ -1,6 +1,6 @@
 /** `p.fetch`: no request waits for ever, and none outlives its plugin. */
 import { shownAddress } from './address.ts';
-import { OperationalError } from './fault.ts';
+import { OperationalError } from './heal/fault.ts';
 import { setTimeout } from './heal/own-timers.ts';
 
 const patience = 5 * 60_000;

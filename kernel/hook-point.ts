@@ -6,7 +6,7 @@ import tapable from 'tapable';
 import type { Decision } from './decision.ts';
 import { type AsyncGuard, denial, guardAsync, guardSync, type GuardHost, type HookRun, type SyncGuard } from './heal/guard.ts';
 import { stricter } from './decision.ts';
-import type { Fault } from './fault.ts';
+import type { Fault } from './heal/fault.ts';
 import type { HookSpec, Order } from './hook-spec.ts';
 import { freezeJson } from './json.ts';
 import { type Ordered, type OrderFault, sortTaps } from './order.ts';

@@ -17,7 +17,7 @@ export {
 } from './control.ts';
 export { allow, ask, type Decision, deny, type Verdict } from './decision.ts';
 export { type ErrorCode, isKernelError, KernelError } from './errors.ts';
-export { describeError, type Fault, faultCause, FaultError, type FaultKind, faultLine, isOperational, oneLine, OperationalError } from './fault.ts';
+export { describeError, type Fault, faultCause, FaultError, type FaultKind, faultLine, isOperational, oneLine, OperationalError } from './heal/fault.ts';
 export { type InstallRequest, type InstallResult, type Installer, installer } from './installer.ts';
 export { type Frozen, freezeJson, type Json } from './json.ts';
 export { holdLock } from './lock-file.ts';

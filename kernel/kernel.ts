@@ -5,11 +5,11 @@ import { Refusal } from './activate.ts';
 import { type Containment, containProcess } from './heal/contain.ts';
 import type { KernelControl, PluginInfo } from './control.ts';
 import { controlOf, kernelControl } from './control.ts';
-import { Sweeper } from './deadline.ts';
+import { Sweeper } from './heal/deadline.ts';
 import { digestPlugin } from './trust/digest.ts';
 import { KernelError } from './errors.ts';
-import { describeError, type Fault, fingerprint } from './fault.ts';
-import { HealthStore } from './health.ts';
+import { describeError, type Fault, fingerprint } from './heal/fault.ts';
+import { HealthStore } from './heal/health.ts';
 import { type Candidate, type Manifest, PluginRecord, transition } from './lifecycle.ts';
 import { Lives } from './lives.ts';
 import { createLoader } from './load.ts';
@@ -17,11 +17,11 @@ import { PluginLog } from './log.ts';
 import { didYouMean } from './near.ts';
 import { explainPlace } from './order.ts';
 import { type HomePaths, realPath } from './paths.ts';
-import { type Frame, Provenance } from './provenance.ts';
+import { type Frame, Provenance } from './heal/provenance.ts';
 import { Registry } from './registry.ts';
 import { engineProblem, resolvePlugins } from './resolve.ts';
 import type { Disposable } from './scope.ts';
-import { remedy, Supervisor } from './supervisor.ts';
+import { remedy, Supervisor } from './heal/supervisor.ts';
 import { Trace } from './trace.ts';
 
 export interface KernelOptions {

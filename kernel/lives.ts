@@ -4,9 +4,9 @@ import { KernelError } from './errors.ts';
 import { type PluginRecord, transition } from './lifecycle.ts';
 import { pendingPlace } from './load.ts';
 import { setTimeout } from './heal/own-timers.ts';
-import type { Provenance } from './provenance.ts';
+import type { Provenance } from './heal/provenance.ts';
 import type { Registry } from './registry.ts';
-import type { Supervisor } from './supervisor.ts';
+import type { Supervisor } from './heal/supervisor.ts';
 
 export interface LivesHost {
   readonly records: readonly PluginRecord[];

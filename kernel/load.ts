@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import type { Jiti, JitiOptions } from 'jiti';
 import { KernelError } from './errors.ts';
-import { stackOf } from './fault.ts';
+import { stackOf } from './heal/fault.ts';
 import type { Candidate, PluginRecord } from './lifecycle.ts';
 import { isPluginDefinition, type PluginDefinition } from './plugin.ts';
 import { checkConfined } from './trust/confine.ts';

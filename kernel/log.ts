@@ -1,7 +1,7 @@
 /** What a plugin writes for its author: a bounded file per plugin, never the terminal. */
 import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { oneLine } from './fault.ts';
+import { oneLine } from './heal/fault.ts';
 
 export interface Logger {
   debug(message: string): void;

@@ -2,7 +2,7 @@
 import { type Clash, ContributionTable } from './contribution.ts';
 import type { PointSpec } from './contribution-spec.ts';
 import { KernelError } from './errors.ts';
-import type { Fault } from './fault.ts';
+import type { Fault } from './heal/fault.ts';
 import type { GuardHost } from './heal/guard.ts';
 import { HookPoint } from './hook-point.ts';
 import type { HookSpec, Order } from './hook-spec.ts';
@@ -10,7 +10,7 @@ import type { PluginRecord } from './lifecycle.ts';
 import { nearest } from './near.ts';
 import type { Item } from './plugin.ts';
 import { Slot, type SlotFunction } from './slot.ts';
-import type { Supervisor } from './supervisor.ts';
+import type { Supervisor } from './heal/supervisor.ts';
 import { precedence } from './tier.ts';
 import type { Trace } from './trace.ts';
 

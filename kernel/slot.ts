@@ -1,5 +1,5 @@
 /** Slots: the kernel-owned cell behind every call into a plugin. */
-import type { Fault, FaultKind } from './fault.ts';
+import type { Fault, FaultKind } from './heal/fault.ts';
 import type { Logger } from './log.ts';
 import type { Tier } from './tier.ts';
 

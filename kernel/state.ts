@@ -1,7 +1,7 @@
 /** `p.state`: a small JSON file, read on first use and replaced whole on each change. */
 import { existsSync, readFileSync, renameSync } from 'node:fs';
 import { writeAtomic } from './atomic-write.ts';
-import { OperationalError } from './fault.ts';
+import { OperationalError } from './heal/fault.ts';
 import { freezeJson, type Json } from './json.ts';
 import type { Logger } from './log.ts';
 import type { PluginState } from './plugin.ts';

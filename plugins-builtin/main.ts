@@ -6,7 +6,7 @@ import { composeConfig, configKeys } from '../kernel/config/schema.ts';
 import { configControl, trustControl } from '../kernel/control.ts';
 import { discoverFolder } from '../kernel/discover.ts';
 import { isKernelError } from '../kernel/errors.ts';
-import { describeError } from '../kernel/fault.ts';
+import { describeError } from '../kernel/heal/fault.ts';
 import { createKernel, type Kernel } from '../kernel/kernel.ts';
 import { homePaths } from '../kernel/paths.ts';
 import { openTrust } from '../kernel/trust/trust.ts';

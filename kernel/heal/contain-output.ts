@@ -2,7 +2,7 @@
 import { format } from 'node:util';
 import type { PluginRecord } from '../lifecycle.ts';
 import type { LogLevel } from '../log.ts';
-import type { Provenance } from '../provenance.ts';
+import type { Provenance } from './provenance.ts';
 import { foreign, type Owner, patch } from './contain-patch.ts';
 
 const consoleLevels = { debug: 'debug', dir: 'info', dirxml: 'info', error: 'error', info: 'info', log: 'info', table: 'info', trace: 'debug', warn: 'warn' } as const satisfies Partial<Record<keyof Console, LogLevel>>;

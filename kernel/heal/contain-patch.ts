@@ -1,6 +1,6 @@
 /** What the patches of containment are made of: putting a function in another's place, and telling whose code calls it. */
 import type { PluginRecord } from '../lifecycle.ts';
-import type { Frame, Provenance } from '../provenance.ts';
+import type { Frame, Provenance } from './provenance.ts';
 
 /** Answers who is to blame for what happens now, or for `error`. */
 export type Owner = (error?: unknown) => PluginRecord | undefined;

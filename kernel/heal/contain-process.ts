@@ -1,7 +1,7 @@
 /** The process as plugins see it: they cannot end it, move it, or take its listeners away. */
 import { KernelError } from '../errors.ts';
 import type { PluginRecord } from '../lifecycle.ts';
-import type { Provenance } from '../provenance.ts';
+import type { Provenance } from './provenance.ts';
 import { type Callback, foreign, owned, type Owner, patch, runningPlugin, type Stray } from './contain-patch.ts';
 
 /** Ending the process, or moving it to another folder, is not for a plugin to do: the call throws, and `refused` is told. */

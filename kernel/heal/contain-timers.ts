@@ -2,7 +2,7 @@
 import timers from 'node:timers';
 import { promisify } from 'node:util';
 import type { PluginRecord } from '../lifecycle.ts';
-import type { Provenance } from '../provenance.ts';
+import type { Provenance } from './provenance.ts';
 import { type Callback, owned, patch, runningPlugin, type Stray } from './contain-patch.ts';
 
 type TimerHandle = NodeJS.Timeout | NodeJS.Immediate;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../../test/support/boot.ts';
 import type { Told } from '../../test/support/contained-host.ts';
-import type { FaultKind } from '../fault.ts';
+import type { FaultKind } from './fault.ts';
 
 /** What the host chooses to exit with. */
 const chosenCode = 7;

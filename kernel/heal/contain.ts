@@ -4,9 +4,9 @@
  */
 import { syncBuiltinESMExports } from 'node:module';
 import { KernelError } from '../errors.ts';
-import type { FaultKind } from '../fault.ts';
+import type { FaultKind } from './fault.ts';
 import type { PluginRecord } from '../lifecycle.ts';
-import type { Provenance } from '../provenance.ts';
+import type { Provenance } from './provenance.ts';
 import { disposable, type Disposable } from '../scope.ts';
 import { guardStackFormat, hideAdditions } from './contain-globals.ts';
 import { redirectConsole, redirectOutput } from './contain-output.ts';

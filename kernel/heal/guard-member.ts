@@ -2,7 +2,7 @@
 import { SlotCall } from '../call.ts';
 import type { MemberSpec } from '../contribution-spec.ts';
 import { KernelError } from '../errors.ts';
-import { type Fault, FaultError, type FaultKind } from '../fault.ts';
+import { type Fault, FaultError, type FaultKind } from './fault.ts';
 import type { Slot } from '../slot.ts';
 import { faultKind, type GuardHost, isNews, isThenable, settleCall } from './guard.ts';
 import { guardStream, isStream } from './guard-stream.ts';

@@ -1,8 +1,8 @@
 /** Layer 1 for streams: each part enters the slot, under a deadline of its own. */
 import type { MemberSpec } from '../contribution-spec.ts';
 import { KernelError } from '../errors.ts';
-import { FaultError } from '../fault.ts';
-import { type Frame, type Provenance, putUnder } from '../provenance.ts';
+import { FaultError } from './fault.ts';
+import { type Frame, type Provenance, putUnder } from './provenance.ts';
 import type { Slot } from '../slot.ts';
 import { faultKind, type GuardHost, isNews } from './guard.ts';
 

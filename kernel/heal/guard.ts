@@ -7,13 +7,13 @@
  */
 import { SlotCall } from '../call.ts';
 import type { MemberSpec } from '../contribution-spec.ts';
-import type { Sweeper } from '../deadline.ts';
+import type { Sweeper } from './deadline.ts';
 import { type Decision, isDecision, stricter } from '../decision.ts';
 import { isKernelError, KernelError } from '../errors.ts';
-import { type Fault, FaultError, type FaultKind, isOperational } from '../fault.ts';
+import { type Fault, FaultError, type FaultKind, isOperational } from './fault.ts';
 import type { HookSpec } from '../hook-spec.ts';
 import { freezeJson } from '../json.ts';
-import { type Frame, type Provenance, putUnder } from '../provenance.ts';
+import { type Frame, type Provenance, putUnder } from './provenance.ts';
 import type { Slot } from '../slot.ts';
 
 /** What guards need of their kernel. */

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { KernelError } from '../errors.ts';
 import type { PluginRecord } from '../lifecycle.ts';
 import { isInside, realPath } from '../paths.ts';
-import type { Provenance } from '../provenance.ts';
+import type { Provenance } from '../heal/provenance.ts';
 
 type Resolve = (request: string, ...rest: unknown[]) => string;
 

@@ -1,10 +1,10 @@
 /** Costs of guarded hooks over bare tapable, in nanoseconds per tap, from one run of one process. */
 import tapable from 'tapable';
-import { Sweeper } from '../../kernel/deadline.ts';
-import type { Fault } from '../../kernel/fault.ts';
+import { Sweeper } from '../../kernel/heal/deadline.ts';
+import type { Fault } from '../../kernel/heal/fault.ts';
 import { HookPoint } from '../../kernel/hook-point.ts';
 import type { HookSpec } from '../../kernel/hook-spec.ts';
-import { Provenance } from '../../kernel/provenance.ts';
+import { Provenance } from '../../kernel/heal/provenance.ts';
 import { Slot, type SlotFunction, type SlotOwner } from '../../kernel/slot.ts';
 import type { Row } from './report.ts';
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Row } from './report.ts';
 
 const runs = 15;
-const bin = fileURLToPath(new URL('../../plugins-builtin/bin.js', import.meta.url));
+const bin = fileURLToPath(new URL('../../plugins-builtin/bin.cjs', import.meta.url));
 
 interface Sample {
   readonly ms: number;

@@ -148,7 +148,7 @@ describe('the workspace', () => {
   });
 
   test('a current folder that was deleted', async () => {
-    const bin = join(import.meta.dirname, '../../plugins-builtin/bin.js');
+    const bin = join(import.meta.dirname, '../../plugins-builtin/bin.cjs');
     const child = execFileSync('/bin/sh', ['-c', `mkdir gone && cd gone && rmdir ../gone && "${process.execPath}" "${bin}" run go 2>&1; echo "code $?"`], {
       cwd: place.workspace,
       env: { PATH: process.env['PATH'], HOME: place.root, AGENT_HOME: place.home, AGENT_BASE_URL: server.url, AGENT_MODEL: 'test' },
@@ -286,7 +286,7 @@ describe('a home that cannot be written', () => {
 
   /** Runs the agent with a small file system of its own as home, in a mount namespace of its own. */
   async function inMount(options: string, prepare = ''): Promise<{ code: number; stderr: string }> {
-    const bin = join(import.meta.dirname, '../../plugins-builtin/bin.js');
+    const bin = join(import.meta.dirname, '../../plugins-builtin/bin.cjs');
     mkdirSync(place.home, { recursive: true });
     const script = `mount -t tmpfs -o ${options} none "$AGENT_HOME" && ${prepare} "${process.execPath}" "${bin}" run go`;
     const { execa } = await import('execa');

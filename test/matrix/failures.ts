@@ -1,6 +1,6 @@
 /** The ways a handler fails, shared by the matrix over hooks and the one over members of contributions. */
 import type { Call } from '../../kernel/call.ts';
-import type { FaultKind } from '../../kernel/fault.ts';
+import type { FaultKind } from '../../kernel/heal/fault.ts';
 
 /** What became of a handler that settles after its deadline. */
 export interface Late {

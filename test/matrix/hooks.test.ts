@@ -1,6 +1,6 @@
 /** Every hook kind × policy × failure × place of the failing tap: the call ends as if that tap were not there, or is denied. */
 import { describe, expect, test } from 'vitest';
-import { type Fault, FaultError } from '../../kernel/fault.ts';
+import { type Fault, FaultError } from '../../kernel/heal/fault.ts';
 import type { FaultPolicy, HookKind, HookMode, HookSpec } from '../../kernel/hook-spec.ts';
 import { boot, hookSpec, inTime, type Inline, type Stage, until } from '../support/boot.ts';
 import { type Failure, failures, type Late, wrongAnswers } from './failures.ts';

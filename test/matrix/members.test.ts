@@ -1,7 +1,7 @@
 /** The callable members of contributions × failure × policy: the caller gets the policy value or a FaultError, and the rest of the plugin works. */
 import { describe, expect, test } from 'vitest';
 import type { MemberSpec, PointSpec } from '../../kernel/contribution-spec.ts';
-import { type Fault, FaultError, OperationalError } from '../../kernel/fault.ts';
+import { type Fault, FaultError, OperationalError } from '../../kernel/heal/fault.ts';
 import type { Kernel } from '../../kernel/kernel.ts';
 import { boot, inTime, type Stage, until } from '../support/boot.ts';
 import { type Failure, failures, type Late } from './failures.ts';

@@ -1,7 +1,7 @@
 /** Members that answer a stream, or an object with guarded methods: each part and each method is a call of its own. */
 import { describe, expect, test } from 'vitest';
 import type { MemberSpec, PointSpec } from '../../kernel/contribution-spec.ts';
-import { FaultError, type FaultKind, OperationalError } from '../../kernel/fault.ts';
+import { FaultError, type FaultKind, OperationalError } from '../../kernel/heal/fault.ts';
 import { boot, inTime, type Stage } from '../support/boot.ts';
 import { failures } from './failures.ts';
 

@@ -6,9 +6,9 @@
 import { expect, test } from 'vitest';
 import { ContributionTable } from '../../kernel/contribution.ts';
 import type { PointSpec } from '../../kernel/contribution-spec.ts';
-import { Sweeper } from '../../kernel/deadline.ts';
-import { type Fault, OperationalError } from '../../kernel/fault.ts';
-import { Provenance } from '../../kernel/provenance.ts';
+import { Sweeper } from '../../kernel/heal/deadline.ts';
+import { type Fault, OperationalError } from '../../kernel/heal/fault.ts';
+import { Provenance } from '../../kernel/heal/provenance.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { readEventLog } from '../../plugins-builtin/agent/event-reader.ts';
 import type { Event } from '../../plugins-builtin/public.ts';
 
-const bin = fileURLToPath(new URL('../../plugins-builtin/bin.js', import.meta.url));
+const bin = fileURLToPath(new URL('../../plugins-builtin/bin.cjs', import.meta.url));
 
 export interface Finished {
   readonly code: number | null;

@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Fault } from '../../kernel/fault.ts';
+import type { Fault } from '../../kernel/heal/fault.ts';
 import type { AnyHook, HookSpec } from '../../kernel/hook-spec.ts';
 import { createKernel, type Kernel, type KernelOptions } from '../../kernel/kernel.ts';
 import type { Candidate, Manifest } from '../../kernel/lifecycle.ts';

@@ -7,7 +7,7 @@ import { EventEmitter } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import type { Fault } from '../../kernel/fault.ts';
+import type { Fault } from '../../kernel/heal/fault.ts';
 import * as face from '../../kernel/index.ts';
 import { discoverFolder } from '../../kernel/discover.ts';
 import { createKernel, type Kernel } from '../../kernel/kernel.ts';

@@ -9,7 +9,7 @@ import { relative, sep } from 'node:path';
 import type { Deadline } from './deadline.ts';
 import type { SourcePlace } from './fault.ts';
 import { stackOf } from './fault.ts';
-import type { SlotFunction, SlotOwner } from './slot.ts';
+import type { SlotFunction, SlotOwner } from '../slot.ts';
 
 /** One entry into a plugin; `outer` is the entry it was called from. */
 export interface Frame {

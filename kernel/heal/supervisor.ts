@@ -3,11 +3,11 @@
  * probed or well again.
  */
 import { describeError, type Fault, faultCause, type FaultKind, fingerprint, oneLine, pluginIsOff, withoutPosition } from './fault.ts';
-import { isKernelError } from './errors.ts';
+import { isKernelError } from '../errors.ts';
 import { type Health, type HealthStore, type Quarantine, type SlotHealth, quarantineFor } from './health.ts';
-import { type PluginRecord, transition } from './lifecycle.ts';
+import { type PluginRecord, transition } from '../lifecycle.ts';
 import type { Provenance } from './provenance.ts';
-import type { Slot, SlotObserver } from './slot.ts';
+import type { Slot, SlotObserver } from '../slot.ts';
 
 const cleanCallsToRecover = 50;
 const sameFaultLimit = 3;

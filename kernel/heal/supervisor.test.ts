@@ -1,7 +1,7 @@
 /** What faults lead to: counting, quarantine, memory across runs, probes, recovery. */
 import { rmSync } from 'node:fs';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { boot, type BootOptions, hookSpec, type Inline, type Stage, temporaryFolder, until } from '../test/support/boot.ts';
+import { boot, type BootOptions, hookSpec, type Inline, type Stage, temporaryFolder, until } from '../../test/support/boot.ts';
 
 const minute = 60_000;
 const host: Inline = {

@@ -4,8 +4,8 @@
  * nothing can settle: that time counts for nobody, or one plugin's long computation would blame the others.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { setInterval } from './heal/own-timers.ts';
-import type { Slot, SlotOwner } from './slot.ts';
+import { setInterval } from './own-timers.ts';
+import type { Slot, SlotOwner } from '../slot.ts';
 
 const tickMs = 25;
 /** Ticks without any deadline after which the clock stops. */

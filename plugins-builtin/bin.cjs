@@ -1,14 +1,12 @@
 #!/usr/bin/env node
 // The `agent` command. Plain JavaScript that any Node since 18 can read: it finds a Node that is new
-// enough, or says in one line what to do.
-import { spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import module from 'node:module';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+// enough, or says in one line what to do. CommonJS, because Node starts it without loading half of its own modules.
+'use strict';
+const { existsSync, mkdirSync, readFileSync } = require('node:fs');
+const { homedir } = require('node:os');
+const { dirname, join } = require('node:path');
 
-const root = fileURLToPath(new URL('..', import.meta.url));
+const root = dirname(__dirname);
 const [major, minor] = process.versions.node.split('.').map(Number);
 const arguments_ = process.argv.slice(2);
 
@@ -25,12 +23,12 @@ if (arguments_.length === 1 && ['--version', '-V'].includes(arguments_[0])) {
   const cache = process.env.AGENT_HOME ? join(process.env.AGENT_HOME, 'cache') : join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'agent');
   try {
     mkdirSync(cache, { recursive: true, mode: 0o700 });
-    module.enableCompileCache?.(join(cache, 'compiled'));
+    require('node:module').enableCompileCache?.(join(cache, 'compiled'));
   } catch {
     // Without a cache it starts more slowly.
   }
-  const main = new URL('../dist/main.js', import.meta.url);
-  if (existsSync(main)) await import(main.href);
+  // What fails there ends the process as it would if it were the entry.
+  if (existsSync(join(root, 'dist', 'main.js'))) import('../dist/main.js');
   else {
     console.error(`agent is not built yet: run "npm ci" in ${root}`);
     process.exitCode = 2;
@@ -38,7 +36,7 @@ if (arguments_.length === 1 && ['--version', '-V'].includes(arguments_[0])) {
 }
 
 function run(node) {
-  const child = spawn(node, [fileURLToPath(import.meta.url), ...arguments_], { stdio: 'inherit' });
+  const child = require('node:child_process').spawn(node, [__filename, ...arguments_], { stdio: 'inherit' });
   // A terminal sends Ctrl-C to both: the agent decides what it means, and we wait for it.
   process.on('SIGINT', () => {});
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));

@@ -1,7 +1,7 @@
 /** Faults: what went wrong in a plugin, told so that a person, a record and a healer can each use it. */
 import { createHash } from 'node:crypto';
-import { isKernelError, isMarked } from './errors.ts';
-import type { Tier } from './tier.ts';
+import { isKernelError, isMarked } from '../errors.ts';
+import type { Tier } from '../tier.ts';
 
 /**
  * - `load`, `setup`: the plugin never came up

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeAtomic } from './atomic-write.ts';
+import { writeAtomic } from '../atomic-write.ts';
 
 export interface Quarantine {
   readonly cause: string;
