@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { sleep, temporaryFolder, until } from '../../test/support/boot.ts';
 import { type EventLog, openEventLog } from './event-log.ts';
-import { readEventLog } from './event-reader.ts';
+import { readEventLog } from './api/event-reader.ts';
 
 let folder: string;
 let file: string;

@@ -1,7 +1,7 @@
 /** The writer of a session's event log. */
-import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { closeSync, copyFileSync, existsSync, fstatSync, fsyncSync, ftruncateSync, openSync, truncateSync, writeSync } from 'node:fs';
 import { randomUUID } from 'node:crypto';
-import { type Event, type EventData, type EventType, holdLock, isKernelError, OperationalError } from 'newt-agent';
+import { type Event, type EventData, type EventType, holdLock, isKernelError, OperationalError, readEventLog } from 'newt-agent';
 
 export interface EventLog {
   readonly file: string;
@@ -18,9 +18,38 @@ const deltaMs = 50;
 
 /** @throws KernelError `SECOND_WRITER` when a living process writes this file; OperationalError when it cannot be made */
 export function openEventLog(file: string, session: string, now: () => number, listener: (event: Event) => void): EventLog {
-  const { fd, unlock } = create(file);
-  let seq = 0;
-  let parent: string | null = null;
+  return writer(file, session, now, listener, create(file), []);
+}
+
+/**
+ * Goes on with the log of a session that ended. What a crash left of a last record is cut off, after the file
+ * as it was is kept beside it (`.torn`).
+ *
+ * @returns the log, and what it holds so far
+ * @throws as {@link openEventLog}; OperationalError when there is no session in it
+ */
+export function resumeEventLog(file: string, now: () => number, listener: (event: Event) => void): { readonly log: EventLog; readonly past: readonly Event[] } {
+  if (!existsSync(file)) throw new OperationalError(`there is no event log ${file}`);
+  const target = create(file);
+  try {
+    const { events, torn } = readEventLog(file);
+    const [first] = events;
+    if (first?.type !== 'session') throw new OperationalError(`${file} is no event log of a session`);
+    if (torn) {
+      copyFileSync(file, `${file}.torn`);
+      truncateSync(file, fstatSync(target.fd).size - Buffer.byteLength(torn));
+    }
+    return { log: writer(file, first.session, now, listener, target, events), past: events };
+  } catch (error) {
+    closeSync(target.fd);
+    target.unlock();
+    throw error;
+  }
+}
+
+function writer(file: string, session: string, now: () => number, listener: (event: Event) => void, { fd, unlock }: Target, past: readonly Event[]): EventLog {
+  let seq = past.length;
+  let parent = past.at(-1)?.id ?? null;
   let held: { kind: 'text' | 'reasoning'; text: string } | undefined;
   let timer: NodeJS.Timeout | undefined;
   let open = true;
@@ -82,8 +111,13 @@ export function openEventLog(file: string, session: string, now: () => number, l
   };
 }
 
+interface Target {
+  readonly fd: number;
+  readonly unlock: () => void;
+}
+
 /** One writer a log: the lock names the process. It lies beside the log, whose folder is made with it. */
-function create(file: string): { fd: number; unlock: () => void } {
+function create(file: string): Target {
   try {
     const unlock = holdLock(`${file}.lock`, file);
     try {

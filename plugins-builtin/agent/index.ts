@@ -1,8 +1,10 @@
 /** The agent: sessions, the loop, and the tools that belong to the loop itself. */
-import { join } from 'node:path';
-import { definePlugin, kernelControl, modelChooser, OperationalError, type SessionOptions, sessions, trustControl } from 'newt-agent';
+import { realpath } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { definePlugin, isOperational, type KernelControl, kernelControl, type LanguageModelV4, type ModelChoice, modelChooser, OperationalError, type SessionOptions, sessions, trustControl } from 'newt-agent';
+import { latestLog, modelOf } from './latest-log.ts';
 import { manifest } from './manifest.ts';
-import { openSession } from './session.ts';
+import { type ChosenModel, openSession } from './session.ts';
 import { dispatchTool, searchTool, taskDone, taskDoneTool, useTool } from './tool-catalog.ts';
 import { openWorkspace } from './workspace.ts';
 
@@ -17,25 +19,34 @@ export default definePlugin(manifest, (p) => {
       const { config, data, state, cache } = kernel.paths;
       const project = p.use(trustControl).folder;
       const workspace = await openWorkspace(options.cwd, p.config.tools.paths, [config, data, state, cache, ...(project === undefined ? [] : [project])]);
-      const choice = await p.use(modelChooser).choose(options.model);
-      const provider = p.items('providers').get(choice.provider);
-      if (!provider) throw new OperationalError(`there is no provider "${choice.provider}"`, { hint: 'name one that is configured under "providers"' });
-      const session = await openSession(
-        {
-          p,
-          kernel,
-          choice,
-          provider,
-          workspace,
-          folder: join(kernel.paths.state, 'sessions', folderName(workspace.cwd)),
-          onCall: (id, call) => calls.set(id, (calls.get(id) ?? new Set()).add(call)),
-        },
-        options,
-      );
+      const choice = await chosen(options);
+      const folder = folderOf(kernel, workspace.cwd);
+      const onCall = (id: string, call: string): void => void calls.set(id, (calls.get(id) ?? new Set()).add(call));
+      const session = await openSession({ p, kernel, choice, modelOf: chosenModel, workspace, folder, onCall }, options);
       const { close } = session;
       return { ...session, close: () => close().finally(() => calls.delete(session.id)) };
     },
+    latest: async (cwd) => latestLog(folderOf(p.use(kernelControl), await realpath(resolve(cwd)))),
   });
+
+  /** What a session was at before it ended, unless that can no longer be had. */
+  const chosen = async ({ model, resume }: SessionOptions): Promise<ModelChoice> => {
+    const { choose } = p.use(modelChooser);
+    const before = model === undefined && resume !== undefined ? modelOf(resume) : undefined;
+    if (before === undefined) return choose(model);
+    try {
+      return await choose(before);
+    } catch (error) {
+      if (!isOperational(error)) throw error;
+      return choose();
+    }
+  };
+
+  const chosenModel = async (choice: ModelChoice): Promise<ChosenModel> => {
+    const provider = p.items('providers').get(choice.provider);
+    if (!provider) throw new OperationalError(`there is no provider "${choice.provider}"`, { hint: 'name one that is configured under "providers"' });
+    return { choice, model: (await provider.item.model(choice.id)) as LanguageModelV4, scripted: provider.item.scripted ?? false };
+  };
 
   return {
     tools: {
@@ -45,6 +56,10 @@ export default definePlugin(manifest, (p) => {
     },
   };
 });
+
+function folderOf(kernel: KernelControl, cwd: string): string {
+  return join(kernel.paths.state, 'sessions', folderName(cwd));
+}
 
 /** A folder name that tells a person which workspace it is of. */
 function folderName(cwd: string): string {

@@ -4,7 +4,7 @@ import { allow, ask, deny, eventJsonSchema, eventSchema, isOperational, type Jso
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Inline, sleep, stopwatch } from '../../test/support/boot.ts';
 import type { Script } from '../../test/support/model-server.ts';
-import { readEventLog } from './event-reader.ts';
+import { readEventLog } from './api/event-reader.ts';
 import { type Desk, type DeskOptions, guardOf, openDesk, toolsOf } from './session.testing.ts';
 
 async function desk(script: Script, plugins: readonly Inline[] = [], options?: DeskOptions): Promise<Desk> {
@@ -232,12 +232,13 @@ test('every record of a run with all it can hold fits the schema, and what was h
   ];
   const filler = hooking({ 'prompt.build': (prompt: Prompt) => ({ ...prompt, sections: [...prompt.sections, { id: 'big', text: 'x'.repeat(2_000) }] }) });
   const at = await desk(script, [tools, filler], { mode: 'normal', ask: async () => true });
+  at.session.steer('and be quick');
   expect(await at.run()).toMatchObject({ reason: 'done', code: 0 });
   const { events, torn } = readEventLog(at.session.file);
   expect(torn).toBe('');
   expect(events).toEqual(JSON.parse(JSON.stringify(at.events)));
   const byType = new Set<string>(events.map(({ type }) => type));
-  expect([...byType].sort()).toEqual(['assistant', 'delta', 'fault', 'notice', 'reasoning', 'request', 'retry', 'round', 'session', 'stop', 'tool.answer', 'tool.ask', 'tool.call', 'tool.output', 'tool.result', 'usage', 'user']);
+  expect([...byType].sort()).toEqual(['assistant', 'delta', 'fault', 'notice', 'reasoning', 'request', 'retry', 'round', 'session', 'steer', 'stop', 'tool.answer', 'tool.ask', 'tool.call', 'tool.output', 'tool.result', 'usage', 'user']);
   const schema = eventSchema();
   const fromJson = z.fromJSONSchema(eventJsonSchema() as Parameters<typeof z.fromJSONSchema>[0]);
   for (const event of events) {

@@ -1,43 +1,52 @@
 /** A session: the conversation, and the loop that carries a task to its end. */
 import { randomUUID } from 'node:crypto';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import {
   type Decision,
   describeError,
+  type Event,
   type Fault,
   faultCause,
   faultLine,
   isKernelError,
   isOperational,
-  type Item,
+  type Json,
   type KernelControl,
   type LanguageModelV4,
-  type Message,
   type ModelChoice,
+  modelChooser,
   type ModelRequest,
   oneLine,
   type PluginContext,
-  type Provider,
   type RunResult,
   type Session,
   type SessionOptions,
   type ToolSession,
 } from 'newt-agent';
 import { createAsker } from './asker.ts';
-import { type EventLog, openEventLog } from './event-log.ts';
+import { Conversation, replay } from './conversation.ts';
+import { type EventLog, openEventLog, resumeEventLog } from './event-log.ts';
 import type { AgentConfig } from './manifest.ts';
-import { type Answer, askModel, assistantMessage, detail } from './model-turn.ts';
+import { type Answer, askModel, detail } from './model-turn.ts';
+import { Totals } from './session-status.ts';
 import { ownSections, systemText } from './system-text.ts';
 import { coreSchemas, taskDone } from './tool-catalog.ts';
 import type { RoundHost } from './tool-call.ts';
 import { type CallResult, runCalls } from './tool-round.ts';
 import type { Workspace } from './workspace.ts';
 
+export interface ChosenModel {
+  readonly choice: ModelChoice;
+  readonly model: LanguageModelV4;
+  readonly scripted: boolean;
+}
+
 interface SessionHost {
   readonly p: PluginContext<AgentConfig>;
   readonly kernel: KernelControl;
   readonly choice: ModelChoice;
-  readonly provider: Item<Provider>;
+  /** @throws OperationalError when there is no such provider */
+  readonly modelOf: (choice: ModelChoice) => Promise<ChosenModel>;
   readonly workspace: Workspace;
   /** Folder of the event logs. */
   readonly folder: string;
@@ -54,31 +63,43 @@ const maxNotices = 20;
 const inputCall = 'input.submit';
 
 export async function openSession(host: SessionHost, options: SessionOptions): Promise<Session> {
-  const { p, choice, provider } = host;
-  const id = `${new Date(p.now()).toISOString().slice(0, 19).replace(/[:T]/g, '-')}-${randomUUID().slice(0, 8)}`;
-  const file = join(host.folder, `${id}.jsonl`);
-  const model = (await provider.item.model(choice.id)) as LanguageModelV4;
-  const log = openEventLog(file, id, p.now, options.onEvent ?? (() => undefined));
+  const { p } = host;
+  const model = await host.modelOf(host.choice);
+  const totals = new Totals();
+  const onEvent = (event: Event): void => {
+    totals.add(event);
+    options.onEvent?.(event);
+  };
+  const { log, past } = options.resume === undefined ? { log: newLog(host, onEvent), past: [] } : resumeEventLog(options.resume, p.now, onEvent);
+  for (const event of past) totals.add(event);
   try {
-    return await converse(host, options, { id, file, log, model });
+    return await converse(host, options, { log, past, totals, model });
   } catch (error) {
     log.close();
     throw error;
   }
 }
 
-interface Opened {
-  readonly id: string;
-  readonly file: string;
-  readonly log: EventLog;
-  readonly model: LanguageModelV4;
+function newLog({ p, folder }: SessionHost, onEvent: (event: Event) => void): EventLog {
+  const id = `${new Date(p.now()).toISOString().slice(0, 19).replace(/[:T]/g, '-')}-${randomUUID().slice(0, 8)}`;
+  return openEventLog(join(folder, `${id}.jsonl`), id, p.now, onEvent);
 }
 
-async function converse(host: SessionHost, options: SessionOptions, { id, file, log, model }: Opened): Promise<Session> {
-  const { p, kernel, choice, provider, workspace } = host;
+interface Opened {
+  readonly log: EventLog;
+  /** What the log held before. */
+  readonly past: readonly Event[];
+  readonly totals: Totals;
+  readonly model: ChosenModel;
+}
+
+async function converse(host: SessionHost, options: SessionOptions, { log, past, totals, model: first }: Opened): Promise<Session> {
+  const { p, kernel, workspace } = host;
+  const id = past[0]?.session ?? basename(log.file, '.jsonl');
   const about = { session: id, cwd: workspace.cwd };
-  const tools: ToolSession = { id, cwd: workspace.cwd, memory: new Map(), spillFolder: join(host.folder, `${id}.files`) };
+  const tools: ToolSession = { id, cwd: workspace.cwd, memory: new Map(), spillFolder: join(dirname(log.file), `${id}.files`) };
   const maxRounds = options.maxRounds ?? p.config.react.max_rounds;
+  let model = first;
 
   // What the model is told of plugins that failed, each cause once.
   const untold: string[] = [];
@@ -87,7 +108,9 @@ async function converse(host: SessionHost, options: SessionOptions, { id, file, 
     // A tool's own failure is the result of its call: it needs no second telling.
     if (!fault.where.startsWith('tools/')) untold.push(`the plugin ${fault.plugin ?? 'unknown'} failed: ${oneLine(faultCause(fault), toldCause)}; ${fault.action}`);
   };
-  log.write('session', { version: kernel.version, cwd: workspace.cwd, model: choice.name, scripted: provider.item.scripted ?? false, mode: options.mode ?? 'normal' });
+  /** Also when something of it changes: the last one holds. */
+  const describe = (): void => log.write('session', { version: kernel.version, cwd: workspace.cwd, model: model.choice.name, scripted: model.scripted, mode: options.mode ?? 'normal' });
+  describe();
   const notices = kernel.notices();
   for (const text of notices.slice(0, maxNotices)) {
     log.write('notice', { level: 'warn', text });
@@ -103,7 +126,15 @@ async function converse(host: SessionHost, options: SessionOptions, { id, file, 
   if (built.dropped.length) log.write('notice', { level: 'warn', text: `the prompt sections ${built.dropped.join(', ')} were dropped: plugins share 1 kB` });
   const schemas = p.config.react.enabled ? coreSchemas(p.items('tools')) : [];
   const callIds = new Set<string>();
-  let messages: readonly Message[] = [{ role: 'system', content: built.text }];
+  const noteCall = (call: string): void => {
+    callIds.add(call);
+    host.onCall(id, call);
+  };
+  const conversation = new Conversation(built.text);
+  replay(conversation, past);
+  for (const { type, data } of past) if (type === 'tool.call') noteCall(data.call);
+  /** What the person said while the model was at work. */
+  const steering: string[] = [];
   const round: RoundHost = {
     p: p as unknown as PluginContext,
     log,
@@ -122,19 +153,29 @@ async function converse(host: SessionHost, options: SessionOptions, { id, file, 
     return `${text}\n\n[From the runtime, as data: ${notes.slice(0, maxNotes).join('. ')}.${more}]`;
   };
 
-  const say = (text: string): void => {
-    messages = [...messages, { role: 'user', content: [{ type: 'text', text: withNotes(text) }] }];
+  const say = (text: string): void => conversation.say(withNotes(text));
+
+  /** Says what the person has said meanwhile; false when that is nothing. */
+  const takeSteering = (): boolean => {
+    const texts = steering.splice(0);
+    for (const text of texts) {
+      log.write('steer', { text });
+      say(text);
+    }
+    return texts.length > 0;
   };
 
   const run = async (prompt: string, signal: AbortSignal): Promise<RunResult> => {
     const entry = await p.call('input.submit', { ...about, text: prompt }, signal);
     const refused = entry.verdict === 'allow' ? undefined : await notTaken(entry, signal);
     if (refused !== undefined) return stop('error', 1, `the request was not taken: ${refused}`);
+    takeSteering();
     log.write('user', { text: prompt });
     say(prompt);
     let empty = 0;
     for (let n = 1; n <= maxRounds; n += 1) {
       signal.throwIfAborted();
+      takeSteering();
       const answer = await oneAnswer(n, signal);
       if (answer.calls.length === 0 || schemas.length === 0) {
         if (!answer.text.trim() && empty++ < emptyAnswers) {
@@ -143,20 +184,21 @@ async function converse(host: SessionHost, options: SessionOptions, { id, file, 
           continue;
         }
         if (!answer.text.trim()) return stop('error', 1, 'the model answered nothing, twice');
+        if (takeSteering()) continue;
         const more = await p.call('agent.stop', { ...about, reason: 'answered' }, signal);
         if (!more) return stop('answered', 0, answer.text);
         say(more.continue);
         continue;
       }
-      for (const call of answer.calls) host.onCall(id, call.id);
+      for (const call of answer.calls) noteCall(call.id);
       const results = await runCalls(round, answer.calls, signal);
-      observe(results);
+      conversation.observe(results, withNotes);
       log.write('round', { round: n });
       log.sync();
       await p.call('turn.end', { ...about, round: n }, signal);
       signal.throwIfAborted();
       const done = results.find((result) => result.name === taskDone.name && !result.isError);
-      if (done) return finish(done);
+      if (done && !takeSteering()) return finish(done);
     }
     return stop('rounds', 3, `stopped after ${maxRounds} rounds; the task is not finished. To allow more: --max-rounds, or react.max_rounds`);
   };
@@ -172,36 +214,23 @@ async function converse(host: SessionHost, options: SessionOptions, { id, file, 
   };
 
   const oneAnswer = async (n: number, signal: AbortSignal): Promise<Answer> => {
+    const { choice } = model;
     await p.call('turn.start', { ...about, round: n }, signal);
     const request = (await p.call(
       'model.request',
-      { session: id, round: n, model: choice.name, messages, tools: schemas, ...(choice.temperature !== undefined && { temperature: choice.temperature }), ...(choice.maxTokens !== undefined && { maxTokens: choice.maxTokens }) },
+      { session: id, round: n, model: choice.name, messages: conversation.messages, tools: schemas, ...(choice.temperature !== undefined && { temperature: choice.temperature }), ...(choice.maxTokens !== undefined && { maxTokens: choice.maxTokens }) },
       signal,
     )) as ModelRequest;
     log.write('request', { round: n, model: choice.name, messages: request.messages.length, tools: request.tools.length });
     const onSent = (): void => void (n === 1 && setImmediate(() => void kernel.probe()));
-    const raw = await askModel({ p: p as unknown as PluginContext, log, model, signal, onSent }, request);
+    const raw = await askModel({ p: p as unknown as PluginContext, log, model: model.model, signal, onSent }, request);
     const given = (await p.call('model.response', { session: id, round: n, ...raw, calls: uniqueIds(raw.calls, callIds) }, signal)) as unknown as Answer;
     const answer = { ...given, calls: uniqueIds(given.calls, callIds) };
-    for (const call of answer.calls) callIds.add(call.id);
     if (answer.reasoning) log.write('reasoning', { text: answer.reasoning });
     log.write('assistant', { text: answer.text, finish: answer.finish, partial: false, calls: answer.calls.map((call) => ({ ...call })) });
     if (answer.finish === 'length') log.write('notice', { level: 'warn', text: 'the answer was cut off at max_tokens' });
-    // A message without content is one that some servers refuse to be sent back.
-    if (answer.text || answer.calls.length > 0) messages = [...messages, assistantMessage(answer)];
+    conversation.answer(answer);
     return answer;
-  };
-
-  const observe = (results: readonly CallResult[]): void => {
-    const content = results.map(({ call, text, isError }, index) => {
-      const noted = index === results.length - 1 ? withNotes(text) : text;
-      return { type: 'tool-result', toolCallId: call.id, toolName: call.name, output: { type: isError ? 'error-text' : 'text', value: noted } };
-    });
-    messages = [...messages, { role: 'tool', content }];
-    const images = results.flatMap((result) => result.images);
-    if (images.length === 0) return;
-    const parts = images.map(({ mediaType, base64 }) => ({ type: 'file', mediaType, data: { type: 'data', data: base64 } }));
-    messages = [...messages, { role: 'user', content: [{ type: 'text', text: 'The images the tools returned:' }, ...parts] }];
   };
 
   const finish = (done: CallResult): RunResult => {
@@ -231,7 +260,13 @@ async function converse(host: SessionHost, options: SessionOptions, { id, file, 
 
   return {
     id,
-    file,
+    file: log.file,
+    steer: (text) => void steering.push(text),
+    status: () => totals.status({ model: model.choice.name, scripted: model.scripted, mode: options.mode }, conversation, schemas as unknown as Json),
+    async useModel(name) {
+      model = await host.modelOf(await p.use(modelChooser).choose(name));
+      describe();
+    },
     run: (prompt, signal) => run(prompt, signal).catch((error: unknown) => failed(error, signal)),
     async close() {
       await p.call('session.end', { ...about, reason: 'closed' });

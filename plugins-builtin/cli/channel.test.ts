@@ -36,6 +36,8 @@ interface Scene extends TestStreams {
   /** What the session does; default: answers `done`. */
   readonly run?: (options: SessionOptions, prompt: string, signal: AbortSignal) => RunResult | Promise<RunResult>;
   readonly open?: () => void;
+  /** The log of the last session of the folder. */
+  readonly latest?: string;
 }
 
 /** Runs command lines one after the other in one home, and answers what each printed and how it ended. */
@@ -71,9 +73,15 @@ async function inHome(folder: string, argv: readonly string[], scene: Scene = {}
                   opened.push({ ...options, prompt });
                   return (await scene.run?.(options, prompt, signal)) ?? { reason: 'answered', code: 0, text: 'done' };
                 },
+                steer: () => undefined,
+                status: () => {
+                  throw new Error('no command of this file asks');
+                },
+                useModel: async () => undefined,
                 close: async () => void (closed += 1),
               };
             },
+            latest: async () => scene.latest,
           }),
       },
       ...(scene.plugins ?? []),
@@ -157,6 +165,15 @@ test.each([
   const ended = await line(['run', 'x'], { open });
   expect(ended).toMatchObject({ code: 2, stdout: '' });
   expect(ended.stderr).toEqual(stderr instanceof RegExp ? expect.stringMatching(stderr) : stderr);
+});
+
+test('run --continue goes on with the last session of the folder, and says so where there is none', async () => {
+  const before = { input: '', latest: 'old.jsonl' };
+  expect((await line(['run', '-c', 'more'], before)).task).toMatchObject({ resume: 'old.jsonl', prompt: 'more' });
+  expect((await line(['run', '--continue'], before)).task).toMatchObject({ resume: 'old.jsonl', prompt: 'Go on with the task where it stopped.' });
+  const { code, stderr } = await line(['run', '--continue', 'more'], { input: '' });
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/there is no session of .* to go on with\n.*leave out --continue/);
 });
 
 test('a run that did not work out says why, and its code is the exit code', async () => {

@@ -33,19 +33,24 @@ export function runCommand(p: PluginContext): Command {
       { flags: '--json', description: 'Print the event log, one JSON object a line' },
       { flags: '-y, --yes', description: 'Write files and run commands without asking' },
       { flags: '--max-rounds <n>', description: 'Stop after this many rounds' },
+      { flags: '-c, --continue', description: 'Go on with the last session of this folder' },
       { flags: '--cwd <folder>', description: 'Folder to work in' },
     ],
     examples: [
       'agent run "create a Python script that prints the Fibonacci numbers"',
       'agent run --yes "make the tests pass"',
       'git diff | agent run "review this change"',
+      'agent run --continue "now add a test for it"',
       'agent run --json "list the TODOs" | jq -r \'select(.type == "stop").data.text\'',
     ],
     run: (invocation, { io, signal }) => runTask(p, invocation, io, signal),
   });
 }
 
-type Task = Pick<SessionOptions, 'cwd' | 'model' | 'mode' | 'maxRounds'> & { readonly prompt: string };
+type Task = Pick<SessionOptions, 'cwd' | 'model' | 'mode' | 'maxRounds'> & { readonly prompt: string; readonly goesOn: boolean };
+
+/** What is said where somebody goes on without a word. */
+const goOn = 'Go on with the task where it stopped.';
 
 async function runTask(p: PluginContext, invocation: Invocation, io: CommandIO, outer: AbortSignal): Promise<number> {
   let task: Task;
@@ -54,7 +59,7 @@ async function runTask(p: PluginContext, invocation: Invocation, io: CommandIO, 
   } catch (error) {
     return sayError(io, error);
   }
-  const { prompt, ...options } = task;
+  const { prompt, goesOn, ...options } = task;
   const isJson = invocation.options['json'] === true;
   const view = viewFor(io, isJson);
   let session: Session | undefined;
@@ -69,7 +74,8 @@ async function runTask(p: PluginContext, invocation: Invocation, io: CommandIO, 
   );
   const { show, ask } = withQuestions(view, io);
   try {
-    session = await p.use(sessions).open({ ...options, ask, onEvent: show });
+    const resume = goesOn ? await lastSession(p, options.cwd) : undefined;
+    session = await p.use(sessions).open({ ...options, ...(resume !== undefined && { resume }), ask, onEvent: show });
     const result = await session.run(prompt, AbortSignal.any([outer, interrupts.signal]));
     if (result.code !== 0 && !isJson) sayFailure(io, result.text || result.reason);
     await close().catch((error: unknown) => void sayError(io, error));
@@ -91,16 +97,24 @@ async function readTask({ arguments: { task = [] }, options }: Invocation, io: C
   const folder = workspace(cwd);
   const rounds = maxRounds === undefined ? undefined : Number(maxRounds);
   if (rounds !== undefined && !(Number.isInteger(rounds) && rounds > 0)) throw configurationError(`--max-rounds takes a whole number above 0, not "${String(maxRounds)}"`);
-  const input = (await (isTerminal(io) ? io.input(words !== '') : io.input()))?.trim() ?? '';
-  const prompt = [words, input].filter(Boolean).join('\n\n');
+  const goesOn = options['continue'] === true;
+  const input = (await (isTerminal(io) ? io.input(words !== '' || goesOn) : io.input()))?.trim() ?? '';
+  const prompt = [words, input].filter(Boolean).join('\n\n') || (goesOn ? goOn : '');
   if (!prompt) throw configurationError('there is no task', 'agent run "what to do"');
   return {
     prompt,
+    goesOn,
     cwd: folder,
     mode: yes === true ? 'auto' : undefined,
     ...(typeof model === 'string' && { model }),
     ...(rounds !== undefined && { maxRounds: rounds }),
   };
+}
+
+async function lastSession(p: PluginContext, cwd: string): Promise<string> {
+  const last = await p.use(sessions).latest(cwd);
+  if (last === undefined) throw configurationError(`there is no session of ${cwd} to go on with`, 'leave out --continue to begin one');
+  return last;
 }
 
 function workspace(given: string | boolean | undefined): string {

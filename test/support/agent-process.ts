@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, wr
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { readEventLog } from '../../plugins-builtin/agent/event-reader.ts';
+import { readEventLog } from '../../plugins-builtin/agent/api/event-reader.ts';
 import type { Event } from '../../plugins-builtin/public.ts';
 
 const bin = fileURLToPath(new URL('../../plugins-builtin/bin.cjs', import.meta.url));

@@ -11,6 +11,8 @@ function shapes() {
   return {
     session: z.object({ version: text, cwd: text, model: text, scripted: z.boolean(), mode: text }),
     user: z.object({ text }),
+    /** What the person said while the model was at work. */
+    steer: z.object({ text }),
     request: z.object({ round: z.number(), model: text, messages: z.number(), tools: z.number() }),
     delta: z.object({ kind: z.enum(['text', 'reasoning']), text }),
     assistant: z.object({ text, finish: text, partial: z.boolean(), calls: z.array(z.object({ id, name: text, arguments: text })) }),

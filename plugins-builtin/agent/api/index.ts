@@ -1,6 +1,7 @@
 /** The agent domain: hooks, contribution points, services and the event log. */
 export * from './closest.ts';
 export * from './commands.ts';
+export * from './event-reader.ts';
 export * from './events.ts';
 export * from './failures.ts';
 export * from './hooks.ts';

@@ -1,6 +1,6 @@
 /** Reading an event log back. */
 import { readFileSync } from 'node:fs';
-import type { Event } from 'newt-agent';
+import type { Event } from './events.ts';
 
 interface ReadLog {
   readonly events: readonly Event[];

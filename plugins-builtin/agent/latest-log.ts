@@ -1,0 +1,31 @@
+/** Finding the session to go on with. */
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Event, readEventLog } from 'newt-agent';
+
+/** The event log in `folder` that was written to last; undefined when there is none. */
+export function latestLog(folder: string): string | undefined {
+  let newest: { readonly file: string; readonly at: number } | undefined;
+  for (const name of logsIn(folder)) {
+    const file = join(folder, name);
+    const at = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
+    if (at !== undefined && (newest === undefined || at > newest.at)) newest = { file, at };
+  }
+  return newest?.file;
+}
+
+/** The model a session used last. A scripted one belongs to the tour alone. */
+export function modelOf(file: string): string | undefined {
+  if (!existsSync(file)) return undefined; // said by whoever opens it
+  const session = readEventLog(file).events.findLast((event): event is Extract<Event, { type: 'session' }> => event.type === 'session');
+  return session && !session.data.scripted ? session.data.model : undefined;
+}
+
+function logsIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => name.endsWith('.jsonl'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
