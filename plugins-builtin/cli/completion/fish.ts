@@ -39,7 +39,9 @@ function __agent_at
         end
     end
     test "$place" = "$argv[1]"; or return 1
-    test (count $argv) -lt 2; or test $position -eq $argv[2]; or begin; test "$argv[3]" = more; and test $position -ge $argv[2]; end
+    test (count $argv) -lt 2; and return 0
+    test -z "$taking"; or return 1
+    test $position -eq $argv[2]; or begin; test "$argv[3]" = more; and test $position -ge $argv[2]; end
 end
 
 complete -c agent -f
@@ -51,7 +53,7 @@ function lines({ path, commands, options, arguments: given }: CompletionTable[nu
   const atPosition = (position: number, more = false): string => `-n ${quoted(`__agent_at ${quoted(path)} ${position}${more ? ' more' : ''}`)}`;
   return [
     ...commands.map(({ text, description }) => `complete -c agent ${atPosition(0)} -a ${quoted(text)} -d ${quoted(description)}`),
-    ...options.map(({ text, description, value }) => `complete -c agent ${at} ${text.startsWith('--') ? `-l ${text.slice(2)}` : `-s ${text.slice(1)}`}${value ? ` -r${fill(value.source)}` : ''} -d ${quoted(description)}`),
+    ...options.map(({ text, description, value }) => `complete -c agent ${at} ${text.startsWith('--') ? `-l ${text.slice(2)}` : `-s ${text.slice(1)}`}${value ? ` ${value.source === 'files' ? '-r' : '-x'}${fill(value.source)}` : ''} -d ${quoted(description)}`),
     ...given.flatMap(({ source, variadic }, index) => (source === undefined ? [] : [`complete -c agent ${atPosition(index, variadic)}${fill(source)}`])),
   ];
 }
