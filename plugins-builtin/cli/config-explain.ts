@@ -63,7 +63,7 @@ function layersOf(key: string, { config, keys, globalFile, projectFile }: Config
     settingsBelow(note.key, note.value).filter((one) => one.key === key).map(({ value }) => {
       const layer = note.file === undefined ? 'environment' : note.file === globalFile ? 'global' : 'project';
       const { file, line, variable, why } = note;
-      return { layer, state: problems.includes(note) ? 'wrong' : 'ignored', value: masked(key, value), ...(file !== undefined && { file }), ...(line !== undefined && { line }), ...(variable !== undefined && { variable }), why };
+      return { layer, state: problems.includes(note) ? 'wrong' : 'ignored', value: masked(key, value, why), ...(file !== undefined && { file }), ...(line !== undefined && { line }), ...(variable !== undefined && { variable }), why };
     }),
   );
   const setting = keys().find((one) => isWithin(key, one.key));
@@ -82,8 +82,9 @@ function layersOf(key: string, { config, keys, globalFile, projectFile }: Config
   return rows.sort((a, b) => order.indexOf(a.layer) - order.indexOf(b.layer));
 }
 
-/** `${VAR}` is the name of a secret, and no secret. */
-function masked(key: string, value: unknown): unknown {
+/** `${VAR}` is the name of a secret, and no secret. A key there is not may be the misspelt name of one. */
+function masked(key: string, value: unknown, why: string): unknown {
+  if (why.startsWith('no such key') && typeof value !== 'number' && typeof value !== 'boolean') return '********';
   return typeof value === 'string' && /^\$\{\w+\}$/.test(value) ? value : maskSecrets(key, value);
 }
 

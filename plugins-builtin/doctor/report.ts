@@ -1,5 +1,5 @@
 /** The findings as a person reads them. */
-import { type CommandIO, displayWidth, type Level, type Style, wrap } from 'newt-agent';
+import { type CommandIO, displayWidth, type Level, type Style, truncate, wrap } from 'newt-agent';
 import type { Reported } from './examine.ts';
 
 const marks: Readonly<Record<Level, string>> = { ok: '✓', info: '·', warn: '!', error: '✗' };
@@ -17,7 +17,7 @@ export function printReport(report: readonly Reported[], io: CommandIO): void {
   const margin = names + 4;
   for (const { level, what, detail, fix } of report) {
     const [first = '', ...others] = wrap(detail, columns - margin);
-    io.print(`${markStyle(level, style)(marks[level])} ${what.padEnd(names)}  ${level === 'info' ? style.dim(first) : first}`);
+    io.print(`${markStyle(level, style)(marks[level])} ${truncate(what, names).padEnd(names)}  ${level === 'info' ? style.dim(first) : first}`);
     for (const line of others) io.print(`${' '.repeat(margin)}${level === 'info' ? style.dim(line) : line}`);
     if (fix === undefined) continue;
     for (const [index, line] of wrap(fix, columns - margin - 2).entries()) io.print(`${' '.repeat(margin)}${style.cyan(`${index === 0 ? '→ ' : '  '}${line}`)}`);
