@@ -1,6 +1,5 @@
 /** What the kernel tells and does for whoever administers it; the service `kernel.control`. */
-import type { Config } from './config/load.ts';
-import type { ConfigKey } from './config/schema.ts';
+import type { z } from 'zod';
 import type { Fault } from './heal/fault.ts';
 import type { PluginState } from './lifecycle.ts';
 import type { HomePaths } from './paths.ts';
@@ -20,6 +19,10 @@ export interface PluginInfo {
   readonly contributes: readonly string[];
   /** Why it is degraded, quarantined or refused. */
   readonly reason: string | undefined;
+  /** Its absence is known and accepted: off, untrusted, shadowed, replaced. */
+  readonly excused: boolean;
+  /** The zod schema of its settings, once its code is loaded. */
+  readonly config: z.ZodType | undefined;
 }
 
 export interface TapInfo {
@@ -73,21 +76,6 @@ export function controlOf(kernel: KernelControl): KernelControl {
     pausing: (ask) => kernel.pausing(ask),
   });
 }
-
-/** The configuration as loaded, and the way to change its files; the service `kernel.config`. */
-export interface ConfigControl {
-  readonly config: Config;
-  keys(): ConfigKey[];
-  readonly globalFile: string;
-  /** The project's file, existing or not; undefined outside of a project. */
-  readonly projectFile: string | undefined;
-  /** @throws KernelError that names what is wrong and the nearest key */
-  set(key: string, value: string, file: string): Promise<void>;
-  /** Writes a commented starter file. @throws KernelError when there is one already */
-  init(file: string): Promise<void>;
-}
-
-export const configControl = defineService<ConfigControl>('kernel.config');
 
 /** Trust in the project at hand; the service `kernel.trust`. */
 export interface TrustControl {

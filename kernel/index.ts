@@ -5,9 +5,10 @@
 export * from './contribution-spec.ts';
 export * from './hook-spec.ts';
 export type { Call } from './call.ts';
+export { type ConfigControl, configControl } from './config/control.ts';
+export type { Inspection } from './config/inspect.ts';
+export type { Ignored } from './config/sources.ts';
 export {
-  type ConfigControl,
-  configControl,
   type KernelControl,
   kernelControl,
   type PluginInfo,

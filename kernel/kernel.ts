@@ -187,6 +187,8 @@ export class Kernel implements KernelControl, Disposable {
       path: record.candidate.path,
       contributes: [...record.contributes].sort(),
       reason: this.#reasonOf(record),
+      excused: record.excused,
+      config: record.definition?.static.config,
     }));
   }
 

@@ -8,6 +8,7 @@ import { manifest as registry } from '../registry/manifest.ts';
 import { manifest as agent } from './agent/manifest.ts';
 import { manifest as cli } from './cli/manifest.ts';
 import { manifest as codeSearch } from './code-search/manifest.ts';
+import { manifest as doctor } from './doctor/manifest.ts';
 import { manifest as files } from './files/manifest.ts';
 import { manifest as models } from './models/manifest.ts';
 import { manifest as permissions } from './permissions/manifest.ts';
@@ -20,6 +21,7 @@ const builtins: readonly (readonly [PluginStatic, Load])[] = [
   [agent, () => import('./agent/index.ts')],
   [cli, () => import('./cli/index.ts')],
   [codeSearch, () => import('./code-search/index.ts')],
+  [doctor, () => import('./doctor/index.ts')],
   [files, () => import('./files/index.ts')],
   [models, () => import('./models/index.ts')],
   [permissions, () => import('./permissions/index.ts')],

@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Config, loadConfig } from '../kernel/config/load.ts';
 import { composeConfig, configKeys } from '../kernel/config/schema.ts';
-import { configControl, trustControl } from '../kernel/control.ts';
+import { type ConfigControl, configControl } from '../kernel/config/control.ts';
+import { trustControl } from '../kernel/control.ts';
 import { discoverFolder } from '../kernel/discover.ts';
 import { isKernelError } from '../kernel/errors.ts';
 import { describeError } from '../kernel/heal/fault.ts';
@@ -24,27 +25,29 @@ const channelId = 'cli';
 
 /** Runs the command line and answers the exit code. */
 export async function main(argv: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<number> {
+  if (argv[0] === '__complete') return (await import('./complete.ts')).complete(argv[1], env);
   const paths = homePaths(env);
   let kernel: Kernel | undefined;
   try {
     const project = projectOf(argv);
     const trust = openTrust(join(paths.config, 'trust.json'));
     const emptyFolder = join(paths.cache, 'empty');
-    const untrusted = await findUntrusted({ trust, project, argv, keys: () => configKeys(schema), emptyFolder });
+    const untrusted = await findUntrusted({ trust, project, argv, keys: () => configKeys(schema), emptyFolder }).catch((error: unknown) => unread(argv, error));
     const globalFile = join(paths.config, 'config.yaml');
     const projectFile = project && join(project, 'config.yaml');
-    const { config, broken } = await loadOrDefaults(argv, {
+    const sources = {
       schema,
       paths: { global: globalFile, ...(projectFile !== undefined && { project: projectFile }), empty: emptyFolder },
       projectTrusted: untrusted === undefined,
       env,
       reserved: ['AGENT_BASE_URL', 'AGENT_API_KEY'],
-    });
+    };
+    const { config, broken } = await loadOrDefaults(argv, sources);
     const { disabled } = config.values.plugins;
     kernel = createKernel({
       version,
       paths,
-      candidates: [...builtinCandidates(version), ...(project ? discoverFolder('project', join(project, 'plugins'), project) : []), ...discoverFolder('global', join(paths.config, 'plugins')), ...linkedCandidates(lockFile(paths))],
+      candidates: [...builtinCandidates(version), ...(project ? discoverFolder('project', join(project, 'plugins'), project) : []), ...discoverFolder('global', join(paths.config, 'plugins')), ...linked(argv, lockFile(paths))],
       disabled: disabled.filter((id) => id !== channelId),
       replaces: config.values.plugins.replaces,
       configOf: ({ id, tier }) => (tier === 'builtin' ? config.values : config.values.plugins.config[id]),
@@ -67,8 +70,12 @@ export async function main(argv: readonly string[], env: NodeJS.ProcessEnv = pro
       projectFile,
       // Editing needs the YAML library, which no other command should wait for.
       set: async (key: string, value: string, file: string) => (await import('../kernel/config/edit.ts')).setConfigValue(schema, file, key, value),
-      init: async (file: string) => (await import('../kernel/config/edit.ts')).initConfig(schema, file),
-    });
+      unset: async (key: string, file: string) => (await import('../kernel/config/unset.ts')).unsetConfigValue(file, key),
+      inspect: async () => (await import('../kernel/config/inspect.ts')).inspectConfig(sources),
+      schema: async (plugins) => (await import('./editor-schema.ts')).editorSchema(schema, plugins),
+      writeSchema: async (file, plugins) => (await import('./editor-schema.ts')).writeSchema(schema, file, plugins),
+      init: async (file: string) => (await import('../kernel/config/edit.ts')).initConfig(schema, file, [(await import('./editor-schema.ts')).schemaLine]),
+    } satisfies ConfigControl);
     kernel.provide(trustControl.key, { trust, folder: project });
     await kernel.start();
     const channel = kernel.items('channels').get(channelId) as Item<Channel> | undefined;
@@ -83,13 +90,31 @@ export async function main(argv: readonly string[], env: NodeJS.ProcessEnv = pro
 }
 
 /** Commands that must work whatever the configuration says: those that explain or mend it, and those that need none. */
-const withoutConfig: readonly (string | undefined)[] = [undefined, 'config', 'trust', 'help', 'tour', '--help', '-h'];
+const withoutConfig: readonly (string | undefined)[] = [undefined, 'config', 'completion', 'doctor', 'trust', 'help', 'tour', '--help', '-h'];
+
+/** The doctor tells what cannot be read, and needs none of it. */
+const doctor = 'doctor';
+
+function unread(argv: readonly string[], error: unknown): Awaited<ReturnType<typeof findUntrusted>> {
+  if (argv[0] !== doctor) throw error;
+  return { notice: describeError(error), declined: false };
+}
+
+function linked(argv: readonly string[], file: string): ReturnType<typeof linkedCandidates> {
+  try {
+    return linkedCandidates(file);
+  } catch (error) {
+    if (argv[0] !== doctor) throw error;
+    return [];
+  }
+}
 
 async function loadOrDefaults(argv: readonly string[], sources: Parameters<typeof loadConfig<typeof schema>>[0]): Promise<{ config: Config<Values>; broken: string[] }> {
   try {
     return { config: await loadConfig(sources), broken: [] };
   } catch (error) {
     if (!isKernelError(error)) throw error;
+    if (argv[0] === doctor || (argv[0] === 'config' && ['explain', 'unset'].includes(argv[1] ?? ''))) return { config: (await (await import('../kernel/config/inspect.ts')).inspectConfig(sources)).config, broken: [] };
     const { project } = sources.paths;
     // What nobody trusted cannot keep the agent from working in its folder.
     if (project !== undefined && !sources.projectTrusted && error.details['file'] === project) {

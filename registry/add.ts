@@ -21,7 +21,7 @@ interface Proposal {
 export function addCommand(p: PluginContext): Command {
   return command({
     description: 'Add a plugin from a folder, which is used where it lies',
-    arguments: [{ name: 'folder', description: 'Folder of the plugin', required: true }],
+    arguments: [{ name: 'folder', description: 'Folder of the plugin', required: true, values: 'folders' }],
     options: [
       { flags: '-y, --yes', description: 'Do not ask' },
       { flags: '--json', description: 'Print what was added as JSON' },

@@ -6,8 +6,10 @@ import * as face from 'newt-agent';
 import { type Command, type CommandIO, type ConfigControl, configControl, type Invocation, type Item, type Style, trustControl } from 'newt-agent';
 import * as zod from 'zod';
 import { setConfigValue } from '../kernel/config/edit.ts';
+import { inspectConfig } from '../kernel/config/inspect.ts';
 import { type Config, loadConfig } from '../kernel/config/load.ts';
 import { composeConfig, configKeys } from '../kernel/config/schema.ts';
+import { unsetConfigValue } from '../kernel/config/unset.ts';
 import { builtin, discoverFolder } from '../kernel/discover.ts';
 import { createKernel, type Kernel } from '../kernel/kernel.ts';
 import { complete } from '../kernel/manifest.ts';
@@ -107,7 +109,7 @@ export async function boot(at: Place, isProject = false): Promise<Booted> {
   };
 }
 
-const words = face.definePlugin({ id: 'words', defines: { hooks: face.agentHooks, points: [face.commandsPoint, face.toolsPoint] as never } }, () => ({}));
+const words = face.definePlugin({ id: 'words', defines: { hooks: face.agentHooks, points: [face.commandsPoint, face.toolsPoint, face.checksPoint] as never } }, () => ({}));
 
 async function controlOf(at: Place, isProject: boolean, projectTrusted: boolean): Promise<ConfigControl> {
   const model = zod.z.object({ model: zod.z.string().optional().meta({ from: 'trusted-project' }), rounds: zod.z.number().optional().meta({ from: 'any' }) });
@@ -115,13 +117,18 @@ async function controlOf(at: Place, isProject: boolean, projectTrusted: boolean)
   const globalFile = join(at.paths.config, 'config.yaml');
   const projectFile = isProject ? join(at.project, 'config.yaml') : undefined;
   const paths = { global: globalFile, empty: join(at.paths.cache, 'empty'), ...(projectFile !== undefined && { project: projectFile }) };
-  const config = (await loadConfig({ schema, paths, projectTrusted, env: {} })) as unknown as Config;
+  const sources = { schema, paths, projectTrusted, env: {} };
+  const config = (await loadConfig(sources)) as unknown as Config;
   return {
     config,
     keys: () => configKeys(schema),
     globalFile,
     projectFile,
     set: async (key, value, file) => setConfigValue(schema, file, key, value),
+    unset: async (key, file) => unsetConfigValue(file, key),
+    inspect: () => inspectConfig(sources),
+    schema: async () => ({}),
+    writeSchema: async (file) => file,
     init: async () => undefined,
   };
 }

@@ -1,6 +1,7 @@
 /** The built-in plugin `registry`: the commands `plugin` and `trust`. */
 import { definePlugin } from 'newt-agent';
 import { addCommand } from './add.ts';
+import { pluginsCheck, trustCheck } from './checks.ts';
 import { listCommand } from './list.ts';
 import { manifest } from './manifest.ts';
 import { releaseCommand } from './release.ts';
@@ -9,6 +10,7 @@ import { grantCommand, revokeCommand, trustStatusCommand } from './trust.ts';
 import { whyCommand } from './why.ts';
 
 export default definePlugin(manifest, (p) => ({
+  checks: { plugins: pluginsCheck(p), trust: trustCheck(p) },
   commands: {
     plugin: {
       description: 'List, add, remove and explain plugins',

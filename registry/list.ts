@@ -13,7 +13,7 @@ export function listCommand(p: PluginContext): Command {
     examples: ['agent plugin list', 'agent plugin list --json | jq'],
     run({ options }, { io }) {
       const plugins = p.use(kernelControl).plugins().sort(byTierAndId);
-      if (options['json']) io.json(plugins.map((plugin) => ({ ...plugin, reason: plugin.reason ?? null })));
+      if (options['json']) io.json(plugins.map(({ config: _, excused: __, ...plugin }) => ({ ...plugin, reason: plugin.reason ?? null })));
       else print(plugins, io);
       return 0;
     },

@@ -3,6 +3,6 @@ import type { PluginStatic } from 'newt-agent';
 
 export const manifest = {
   id: 'registry',
-  activateOn: ['command:plugin', 'command:trust', 'commands'],
+  activateOn: ['command:plugin', 'command:trust', 'commands', 'checks'],
   capabilities: [],
 } satisfies PluginStatic;

@@ -9,7 +9,7 @@ import { unknownPlugin } from './unknown.ts';
 export function releaseCommand(p: PluginContext): Command {
   return command({
     description: 'Let a plugin out of quarantine: forget its faults and start it again',
-    arguments: [{ name: 'id', description: 'Id of the plugin', required: true }],
+    arguments: [{ name: 'id', description: 'Id of the plugin', required: true, values: 'plugins' }],
     examples: ['agent plugin release git'],
     run: reporting(async ({ arguments: { id: given } }, { io }) => {
       const control = p.use(kernelControl);

@@ -8,7 +8,7 @@ import { unknownPlugin } from './unknown.ts';
 export function removeCommand(p: PluginContext): Command {
   return command({
     description: 'Remove a plugin that was added; its folder stays as it is',
-    arguments: [{ name: 'id', description: 'Id of the plugin', required: true }],
+    arguments: [{ name: 'id', description: 'Id of the plugin', required: true, values: 'plugins' }],
     examples: ['agent plugin remove hello'],
     run: reporting(async ({ arguments: { id: given } }, { io }) => {
       const id = String(given);

@@ -16,7 +16,7 @@ const kinds: Readonly<Record<string, string>> = {
 export function whyCommand(p: PluginContext): Command {
   return command({
     description: 'Show in which order plugins run at a hook, and why',
-    arguments: [{ name: 'hook', description: 'Name of the hook', required: true }],
+    arguments: [{ name: 'hook', description: 'Name of the hook', required: true, values: 'hooks' }],
     options: [{ flags: '--json', description: 'Print JSON' }],
     examples: ['agent plugin why tool.gate', 'agent plugin why prompt.build --json'],
     run: reporting(async ({ arguments: { hook: given }, options }, { io }) => {

@@ -11,12 +11,12 @@ import { KernelError } from '../errors.ts';
 import { nearest } from '../near.ts';
 
 /**
- * Sets the dotted `key` to the value that `text` stands for, or removes it where `text` is undefined. The
+ * Sets the dotted `key` to the value that `text` stands for. The
  * file is made where missing, and left as it was if the change would add a problem to it.
  *
  * @throws KernelError `ARGUMENT` for what the key or the value is not, and what reading the file throws
  */
-export function setConfigValue(schema: z.ZodObject, file: string, key: string, text: string | undefined): void {
+export function setConfigValue(schema: z.ZodObject, file: string, key: string, text: string): void {
   const opened = openConfigFile(file, existsSync(file) ? readFileSync(file, 'utf8') : '');
   const { document } = opened;
   const path = key.split('.').map((step, index, steps) => (Array.isArray(at(opened.tree, steps.slice(0, index))) ? Number(step) : step));
@@ -25,26 +25,24 @@ export function setConfigValue(schema: z.ZodObject, file: string, key: string, t
   const refuse = (where: Path, problem: string): never => {
     throw new KernelError('ARGUMENT', { what: `${where.join('.')}: ${problem}`, hint: 'agent config list shows every key' });
   };
-  if (text === undefined) {
-    if (!document.hasIn(path)) return;
-    document.deleteIn(path);
-  } else {
-    const shape = shapeOf(schema);
-    const found = path.reduce<Shape>((inner, step, index) => member(inner, step) ?? refuse(path.slice(0, index + 1), noSuchKey(wholeKey(path.slice(0, index), nearest(String(step), knownKeys(inner))))), shape);
-    const value = parseValue(text, found);
-    const before = problems(schema, shape, opened.tree);
-    for (const ancestor of ancestors) if (document.hasIn(ancestor) && !isCollection(document.getIn(ancestor, true))) document.deleteIn(ancestor);
-    document.setIn(path, typeof value === 'object' ? document.createNode(value) : value);
-    const added = problems(schema, shape, document.toJS()).find((problem) => !before.some((old) => old.text === problem.text && old.path.join() === problem.path.join()));
-    if (added) refuse(added.path, added.text);
-  }
+  const shape = shapeOf(schema);
+  const found = path.reduce<Shape>((inner, step, index) => member(inner, step) ?? refuse(path.slice(0, index + 1), noSuchKey(wholeKey(path.slice(0, index), nearest(String(step), knownKeys(inner))))), shape);
+  const value = parseValue(text, found);
+  const before = problems(schema, shape, opened.tree);
+  for (const ancestor of ancestors) if (document.hasIn(ancestor) && !isCollection(document.getIn(ancestor, true))) document.deleteIn(ancestor);
+  document.setIn(path, typeof value === 'object' ? document.createNode(value) : value);
+  const added = problems(schema, shape, document.toJS()).find((problem) => !before.some((old) => old.text === problem.text && old.path.join() === problem.path.join()));
+  if (added) refuse(added.path, added.text);
   writeAtomic(file, document.toString({ lineWidth: 0 }));
 }
 
-/** @throws KernelError `ARGUMENT` if the file exists */
-export function initConfig(schema: z.ZodObject, file: string): void {
+/**
+ * @param head lines to begin with
+ * @throws KernelError `ARGUMENT` if the file exists
+ */
+export function initConfig(schema: z.ZodObject, file: string, head: readonly string[] = []): void {
   if (existsSync(file)) throw new KernelError('ARGUMENT', { what: `${file} exists`, hint: 'agent config set KEY VALUE changes it' });
-  const lines = ['# Every key with its default, or an example. Take the "# " off a line, and off the lines it belongs to, to change it.'];
+  const lines = [...head, '# Every key with its default, or an example. Take the "# " off a line, and off the lines it belongs to, to change it.'];
   const list = (shape: Shape, indent: string, preset: unknown): void => {
     for (const [key, inner] of Object.entries(shape.properties ?? {})) {
       const value = at(preset, [key]) ?? inner.default;

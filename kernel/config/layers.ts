@@ -3,7 +3,7 @@ import type { ConfigSources, Ignored } from './sources.ts';
 import type { ConfigFile } from './file.ts';
 import { noSuchKey, noTrust, type Origin, problemAt } from './problem.ts';
 import { admits, configKeys, knownKeys, marksMembers, member, type Shape, shapeOf, type TrustLevel, unknownKeys } from './schema.ts';
-import { at, isTree, merge, nest, type Path, type Tree } from './tree.ts';
+import { at, isTree, merge, nest, type Path, type Tree, without } from './tree.ts';
 import { nearest } from '../near.ts';
 
 export interface Layer {
@@ -45,13 +45,13 @@ function parsePlain(text: string, shape: Shape): unknown {
   return admits(shape, '') && (typeof value === 'string' || !admits(shape, value)) ? text : value;
 }
 
-function fileLayer(file: ConfigFile, layer: FileLayer, { env, projectTrusted }: ConfigSources, root: Shape, parseValue: Parse): Layer {
+function fileLayer(file: ConfigFile, layer: FileLayer, { env, projectTrusted, except = [] }: ConfigSources, root: Shape, parseValue: Parse): Layer {
   const reach: TrustLevel = layer === 'global' ? 'user' : projectTrusted ? 'trusted-project' : 'any';
   const ignored: Ignored[] = [];
   const variables: string[] = [];
   const origin = (path: Path): Origin => ({ layer, file: file.file, line: file.line(path) });
   const ignore = (path: Path, why: string): undefined => {
-    ignored.push({ key: path.join('.'), file: file.file, line: file.line(path), why });
+    ignored.push({ key: path.join('.'), file: file.file, line: file.line(path), value: at(file.tree, path), why });
   };
   const expand = (text: string, shape: Shape, path: Path): unknown => {
     const expanded = text.replace(variablePattern, (_, name?: string, preset?: string) => {
@@ -87,9 +87,10 @@ function fileLayer(file: ConfigFile, layer: FileLayer, { env, projectTrusted }: 
     if (value === null && !admits(shape, null)) return undefined;
     return typeof value === 'string' ? expand(value, shape, path) : value;
   };
-  refuseUnknown(root, file.tree, origin);
+  const tree = except.reduce((left, one) => (one.file === file.file && one.path ? without(left, one.path) : left), file.tree);
+  refuseUnknown(root, tree, origin);
   try {
-    return { tree: take(file.tree, root, 'user', []) as Tree, origin, ignored, variables };
+    return { tree: take(tree, root, 'user', []) as Tree, origin, ignored, variables };
   } catch (error) {
     if (!(error instanceof Unset)) throw error;
     throw problemAt(origin(error.path), error.path, `the variable ${error.variable} is not set`, { hint: `set it, or write \${${error.variable}:-default}` });
@@ -125,7 +126,7 @@ function environmentLayer(variables: readonly string[], { schema, env }: ConfigS
     const near = nearest(name, configKeys(schema).map(({ key }) => key.split('.').map(variableName).join('__')));
     const problem = `no such key${near === undefined ? '' : `; did you mean ${prefix}${near}?`}`;
     if (name.includes('__')) throw problemAt({ layer: 'environment', variable }, name.toLowerCase().split('__'), problem);
-    if (near !== undefined) ignored.push({ key: variable, why: problem });
+    if (near !== undefined) ignored.push({ key: variable, variable, value: text, why: problem });
   }
   const origin = (path: Path): Origin => {
     const setter = set.findLast((one) => one.path.every((key, index) => index >= path.length || key === path[index]));

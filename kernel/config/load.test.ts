@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { initConfig, setConfigValue } from './edit.ts';
+import { unsetConfigValue } from './unset.ts';
 import { composeConfig, configKeys } from './schema.ts';
 import { type Config, loadConfig } from './load.ts';
 
@@ -135,7 +136,7 @@ describe('environment and flags', () => {
     expect(await failure({ env: { AGENT_REACT__MAX_ROUND: '5' } })).toBe('AGENT_REACT__MAX_ROUND: react.max_round: no such key; did you mean AGENT_REACT__MAX_ROUNDS?');
     expect(await failure({ env: { AGENT___PROTO____X: '5' } })).toContain('no such key');
     const config = await load({ env: { AGENT_THEEM: 'x', AGENT_BUILDDIRECTORY: '/opt' } });
-    expect(config.ignored).toEqual([{ key: 'AGENT_THEEM', why: 'no such key; did you mean AGENT_THEME?' }]);
+    expect(config.ignored).toMatchObject([{ key: 'AGENT_THEEM', variable: 'AGENT_THEEM', value: 'x', why: 'no such key; did you mean AGENT_THEME?' }]);
   });
 
   test('what is wrong is named by variable or command line', async () => {
@@ -218,7 +219,7 @@ describe('variables', () => {
     const config = await load();
     expect(config.values).toMatchObject({ sources: { b: { url: 'http://b' } } });
     expect(Object.keys((config.values as { sources: object }).sources)).toEqual(['b']);
-    expect(config.ignored).toEqual([{ key: 'sources.a', file: global, line: 2, why: 'the variable LAB_URL is not set' }]);
+    expect(config.ignored).toMatchObject([{ key: 'sources.a', file: global, line: 2, why: 'the variable LAB_URL is not set' }]);
   });
 
   test('its value cannot add keys', async () => {
@@ -305,9 +306,9 @@ describe('editing', () => {
 
   test('removing a key leaves the others, removing what is not there changes nothing', () => {
     write(global, '# mine\n\ntheme: dark\nlabel: x\nbogus: 1\n');
-    setConfigValue(schema, global, 'theme', undefined);
-    setConfigValue(schema, global, 'react.enabled', undefined);
-    setConfigValue(schema, global, 'bogus', undefined);
+    unsetConfigValue(global, 'theme');
+    unsetConfigValue(global, 'react.enabled');
+    unsetConfigValue(global, 'bogus');
     expect(read()).toBe('# mine\n\nlabel: x\n');
   });
 

@@ -28,9 +28,9 @@ export interface Config<Values = Tree> {
  * @throws KernelError `CONFIG_SYNTAX`, `CONFIG_INVALID` (the first problem, with the count of the others), `CONFIG_UNREADABLE`
  */
 export async function loadConfig<Schema extends z.ZodObject>(sources: ConfigSources<Schema>): Promise<Config<z.output<Schema>>> {
-  const { schema, paths, env, flags = {}, reserved = [] } = sources;
+  const { schema, paths, env, flags = {}, reserved = [], except = [] } = sources;
   const places = [{ layer: 'global', file: paths.global }, { layer: 'project', file: paths.project }] as const;
-  const files = places.flatMap(({ layer, file }) => (file !== undefined && isWritten(file) ? [{ layer, file }] : []));
+  const files = places.flatMap(({ layer, file }) => (file !== undefined && isWritten(file) && !except.some((one) => one.file === file && !one.path) ? [{ layer, file }] : []));
   const variables = Object.keys(env).filter((name) => name.startsWith('AGENT_') && name !== 'AGENT_HOME' && !reserved.includes(name));
   const isSilent = files.length + variables.length + Object.keys(flags).length === 0;
   const layers = isSilent ? [] : await (await import('./layers.ts')).readLayers(sources, files, variables);

@@ -25,3 +25,13 @@ export function merge(below: Tree, above: Tree): Tree {
 export function nest(path: Path, value: unknown): Tree {
   return path.reduceRight<unknown>((inner, key) => Object.fromEntries([[key, inner]]), value) as Tree;
 }
+
+/** `tree` without what lies at `path`; members of a list keep their places. */
+export function without(tree: Tree, path: Path): Tree {
+  const [key, ...rest] = path;
+  const inner = at(tree, [key ?? '']);
+  if (rest.length === 0) return Object.fromEntries(Object.entries(tree).filter(([name]) => name !== String(key)));
+  // Of a list, one wrong member makes the whole wrong.
+  if (!isTree(inner)) return without(tree, path.slice(0, 1));
+  return Object.fromEntries(Object.entries(tree).map(([name, value]) => [name, name === String(key) ? without(inner, rest) : value]));
+}

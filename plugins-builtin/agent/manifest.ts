@@ -1,4 +1,4 @@
-import { agentHooks, channelsPoint, commandsPoint, type PluginStatic, providersPoint, toolSettings, toolsPoint, z } from 'newt-agent';
+import { agentHooks, channelsPoint, checksPoint, commandsPoint, type PluginStatic, providersPoint, toolSettings, toolsPoint, z } from 'newt-agent';
 
 const config = z.object({
   react: z
@@ -14,7 +14,7 @@ const config = z.object({
 export const manifest = {
   id: 'agent',
   config,
-  defines: { hooks: agentHooks, points: [toolsPoint, commandsPoint, channelsPoint, providersPoint] },
+  defines: { hooks: agentHooks, points: [toolsPoint, commandsPoint, channelsPoint, providersPoint, checksPoint] },
 } as const satisfies PluginStatic<typeof config>;
 
 export type AgentConfig = z.output<typeof config>;

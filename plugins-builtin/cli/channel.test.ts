@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   channelsPoint,
+  checksPoint,
   commandsPoint,
   configControl,
   type Event,
@@ -17,8 +18,11 @@ import {
 } from 'newt-agent';
 import { expect, test } from 'vitest';
 import { initConfig, setConfigValue } from '../../kernel/config/edit.ts';
+import { inspectConfig } from '../../kernel/config/inspect.ts';
+import { editorSchema, writeSchema } from '../editor-schema.ts';
 import { loadConfig } from '../../kernel/config/load.ts';
 import { composeConfig, configKeys } from '../../kernel/config/schema.ts';
+import { unsetConfigValue } from '../../kernel/config/unset.ts';
 import { boot, type Inline, temporaryFolder } from '../../test/support/boot.ts';
 import { serve } from './channel.ts';
 import cli from './index.ts';
@@ -49,7 +53,7 @@ async function inHome(folder: string, argv: readonly string[], scene: Scene = {}
   let context: PluginContext | undefined;
   const stage = await boot(
     [
-      { id: 'domain', tier: 'builtin', defines: { points: [commandsPoint, channelsPoint] as never } },
+      { id: 'domain', tier: 'builtin', defines: { points: [commandsPoint, channelsPoint, checksPoint] as never } },
       {
         id: 'cli',
         tier: 'builtin',
@@ -88,13 +92,18 @@ async function inHome(folder: string, argv: readonly string[], scene: Scene = {}
     ],
     { folder },
   );
-  const config = await loadConfig({ schema, paths: files, projectTrusted: false, env: scene.variables ?? {} });
+  const sources = { schema, paths: files, projectTrusted: false, env: scene.variables ?? {} };
+  const config = await loadConfig(sources);
   stage.kernel.provide(configControl.key, {
     config,
     keys: () => configKeys(schema),
     globalFile: files.global,
     projectFile: existsSync(join(folder, 'work')) ? project : undefined,
     set: (key: string, value: string, file: string) => setConfigValue(schema, file, key, value),
+    unset: async (key: string, file: string) => unsetConfigValue(file, key),
+    inspect: () => inspectConfig(sources),
+    schema: async (plugins: Record<string, object>) => editorSchema(schema, plugins),
+    writeSchema: async (file: string, plugins: Record<string, object>) => writeSchema(schema, file, plugins),
     init: (file: string) => initConfig(schema, file),
   });
   const { terminal, stdout, stderr } = testTerminal({ stdout: 'pipe', stderr: 'pipe', input: '', ...scene });
@@ -272,7 +281,7 @@ test('config: a stronger layer is pointed out, and a project cannot set what is 
 test('config: path and init', async () => {
   const home = temporaryFolder();
   expect((await inHome(home, ['config', 'path'])).stdout.replaceAll(home, '~')).toMatch(/^LAYER +FILE +STATE\nproject +\.\/\.agent\/config\.yaml +none\nglobal +~\/config\.yaml +missing\n$/);
-  expect(await inHome(home, ['config', 'init'])).toMatchObject({ code: 0, stderr: 'wrote ~/config.yaml\n' });
+  expect(await inHome(home, ['config', 'init'])).toMatchObject({ code: 0, stderr: 'wrote ~/config.yaml\nwrote ~/config.schema.json, by which editors complete its keys\n' });
   expect(readFileSync(join(home, 'config.yaml'), 'utf8')).toContain('max_rounds');
   expect(await inHome(home, ['config', 'init'])).toMatchObject({ code: 2, stderr: 'agent: ~/config.yaml exists\n  agent config set KEY VALUE changes it\n' });
   expect((await inHome(home, ['config', 'path'])).stdout).toContain('exists');

@@ -1,17 +1,14 @@
 /** `agent config …`: what is configured, where that comes from, and how to change it. */
 import { existsSync } from 'node:fs';
 import {
-  closest,
   command,
   type Command,
   type CommandIO,
   configControl,
   type ConfigControl,
   configurationError,
-  didYouMean,
   type Invocation,
   maskSecrets,
-  nearest,
   oneLine,
   OperationalError,
   type PluginContext,
@@ -20,12 +17,15 @@ import {
   table,
   type TableLayout,
 } from 'newt-agent';
-import { type ConfigEntry, configEntries, originText } from './config-value.ts';
+import { explain } from './config-explain.ts';
+import { settingsSchemas } from './config-schema.ts';
+import { type ConfigEntry, configEntries, isKnown, isWithin, originText, placeText, unknownKey } from './config-value.ts';
 import { sayError } from './failure.ts';
 import { isTerminal } from './terminal.ts';
 
 type ConfigCommand = (config: ConfigControl, invocation: Invocation, io: CommandIO) => number | Promise<number>;
 
+const key = { name: 'key', description: 'Dotted name, such as react.max_rounds', required: true, values: 'config-keys' } as const;
 const project = { flags: '--project', description: 'In the file of this project instead of your own' };
 
 export function configCommands(p: PluginContext): Readonly<Record<string, Command>> {
@@ -48,19 +48,39 @@ export function configCommands(p: PluginContext): Readonly<Record<string, Comman
     }),
     'config get': command({
       description: 'Print the value of a key',
-      arguments: [{ name: 'key', description: 'Dotted name, such as react.max_rounds', required: true }],
+      arguments: [key],
       examples: ['agent config get model'],
       run: run(get),
     }),
     'config set': command({
       description: 'Set a key',
       arguments: [
-        { name: 'key', description: 'Dotted name, such as react.max_rounds', required: true },
+        key,
         { name: 'value', description: 'As in YAML: 20, true, [a, b]', required: true },
       ],
       options: [project],
       examples: ['agent config set model openai/gpt-5', "agent config set providers.lab.base_url http://127.0.0.1:8000/v1", 'agent config set react.max_rounds 20 --project'],
       run: run(set),
+    }),
+    'config unset': command({
+      description: 'Take a key out of the file, and say what holds now',
+      arguments: [key],
+      options: [project],
+      examples: ['agent config unset model', 'agent config unset providers.lab', 'agent config unset react.max_rounds --project'],
+      run: run(unset),
+    }),
+    'config explain': command({
+      description: 'Show what every layer says of a key, and which one counts',
+      arguments: [{ ...key, description: 'Dotted name; all that are set where none is given', required: false }],
+      options: [{ flags: '--json', description: 'Print a JSON array' }],
+      examples: ['agent config explain', 'agent config explain react.max_rounds', 'agent config explain model --json | jq'],
+      run: run(explain),
+    }),
+    'config schema': command({
+      description: 'Print the JSON Schema of the configuration, for editors',
+      options: [{ flags: '--json', description: 'On one line' }, { flags: '--write', description: 'Write it beside the configuration file, where its first line refers to it' }, { ...project, description: 'For the file of this project' }],
+      examples: ['agent config schema > agent.schema.json', 'agent config schema --write', 'agent config schema --write --project'],
+      run: run((config, invocation, io) => schema(p, config, invocation, io)),
     }),
     'config path': command({
       description: 'List the configuration files, the strongest first',
@@ -71,7 +91,7 @@ export function configCommands(p: PluginContext): Readonly<Record<string, Comman
       description: 'Write a commented configuration file',
       options: [project],
       examples: ['agent config init', 'agent config init --project'],
-      run: run(init),
+      run: run((config, invocation, io) => init(p, config, invocation, io)),
     }),
   };
 }
@@ -128,37 +148,50 @@ function paths({ projectFile, globalFile }: ConfigControl, { options: { cwd = '.
   return 0;
 }
 
-async function init(control: ConfigControl, { options }: Invocation, io: CommandIO): Promise<number> {
+async function init(p: PluginContext, control: ConfigControl, { options }: Invocation, io: CommandIO): Promise<number> {
   const file = fileFor(control, options);
   await control.init(file);
   io.say(`wrote ${shortPath(file)}`);
+  const written = await control.writeSchema(file, await settingsSchemas(p, options['project'] === true));
+  io.say(`wrote ${shortPath(written)}, by which editors complete its keys`);
   return 0;
+}
+
+async function schema(p: PluginContext, control: ConfigControl, { options }: Invocation, io: CommandIO): Promise<number> {
+  const parts = await settingsSchemas(p, options['project'] === true);
+  if (options['write']) io.say(`wrote ${shortPath(await control.writeSchema(fileFor(control, options), parts))}`);
+  else if (options['json']) io.json(await control.schema(parts));
+  else io.print(JSON.stringify(await control.schema(parts), null, 2));
+  return 0;
+}
+
+async function unset(control: ConfigControl, { arguments: { key = '' }, options }: Invocation, io: CommandIO): Promise<number> {
+  const wanted = String(key);
+  const file = fileFor(control, options);
+  if (!(await control.unset(wanted, file))) throw await notSet(control, wanted, file);
+  io.say(`took ${oneLine(wanted)} out of ${shortPath(file)}`);
+  const { config, problems } = await control.inspect();
+  const value = config.get(wanted);
+  const shown = value === undefined ? 'is not set now' : `is ${oneLine(settingText(maskSecrets(wanted, value)))} now, from ${originText(config.origin(wanted))}`;
+  io.say(`${oneLine(wanted)} ${shown}`);
+  for (const { error } of problems) warn(io, error.message);
+  return 0;
+}
+
+/** Where it is set instead, if anywhere. */
+async function notSet(control: ConfigControl, key: string, file: string): Promise<OperationalError> {
+  const { config, problems } = await control.inspect();
+  const other = [...config.explain(key), ...[...config.ignored, ...problems].filter((one) => one.key === key)].find((one) => one.file !== file && (one.file !== undefined || one.variable !== undefined));
+  if (other === undefined && config.get(key) === undefined && !isKnown(control, key)) return unknownKey(control, key);
+  const place = other === undefined ? undefined : placeText(other);
+  const hint = other === undefined ? `agent config explain ${key}` : other.variable === undefined ? `agent config unset ${key}${other.file === control.projectFile ? ' --project' : ''}` : `unset ${other.variable}`;
+  return configurationError(`${oneLine(key)} is not set in ${shortPath(file)}${place === undefined ? '' : `; it is in ${place}`}`, hint);
 }
 
 function fileFor({ projectFile, globalFile }: ConfigControl, options: Invocation['options']): string {
   if (!options['project']) return globalFile;
   if (projectFile === undefined) throw configurationError('this folder is in no project', 'mkdir .agent makes it one');
   return projectFile;
-}
-
-function isWithin(key: string, outer: string): boolean {
-  return key === outer || key.startsWith(`${outer}.`);
-}
-
-function isKnown(control: ConfigControl, key: string): boolean {
-  return control.keys().some((one) => one.key === key);
-}
-
-function unknownKey(control: ConfigControl, key: string): OperationalError {
-  const keys = configEntries(control).map((entry) => entry.key);
-  // People leave out the front, and misspell the rest.
-  const last = nearest(lastOf(key), keys.map(lastOf));
-  const near = closest(key, keys, 1)[0] ?? keys.find((one) => lastOf(one) === last);
-  return configurationError(`${oneLine(key)}: no such key${near === undefined ? '' : didYouMean(near, [near])}`, 'agent config list shows every key');
-}
-
-function lastOf(key: string): string {
-  return key.slice(key.lastIndexOf('.') + 1);
 }
 
 function isUnset({ value, origin }: Pick<ConfigEntry, 'value' | 'origin'>): boolean {

@@ -1,5 +1,5 @@
 /** Configuration values, and where each comes from. */
-import { type ConfigControl, settingsBelow, type Setting, shortPath } from 'newt-agent';
+import { closest, type ConfigControl, configurationError, didYouMean, nearest, oneLine, type OperationalError, settingsBelow, type Setting, shortPath } from 'newt-agent';
 
 export type Origin = ReturnType<ConfigControl['config']['origin']>;
 
@@ -14,7 +14,33 @@ export function configEntries({ config, keys }: ConfigControl): ConfigEntry[] {
 }
 
 /** Where a value comes from: `~/.config/agent/config.yaml:3`, `$AGENT_MODEL`, `default`. */
-export function originText({ layer, file, line, variable }: Origin): string {
+export function originText(origin: Origin): string {
+  return placeText(origin) ?? (origin.layer === 'flags' ? 'command line' : origin.layer);
+}
+
+/** The file and line, or the variable. */
+export function placeText({ file, line, variable }: Pick<Origin, 'file' | 'line' | 'variable'>): string | undefined {
   if (file !== undefined) return `${shortPath(file)}${line === undefined ? '' : `:${line}`}`;
-  return variable === undefined ? (layer === 'flags' ? 'command line' : layer) : `$${variable}`;
+  return variable === undefined ? undefined : `$${variable}`;
+}
+
+export function isWithin(key: string, outer: string): boolean {
+  return key === outer || key.startsWith(`${outer}.`);
+}
+
+export function isKnown(control: ConfigControl, key: string): boolean {
+  return control.keys().some((one) => one.key === key);
+}
+
+/** The error for a key there is not, with the one that was probably meant. */
+export function unknownKey(control: ConfigControl, key: string): OperationalError {
+  const keys = configEntries(control).map((entry) => entry.key);
+  // People leave out the front, and misspell the rest.
+  const last = nearest(lastOf(key), keys.map(lastOf));
+  const near = closest(key, keys, 1)[0] ?? keys.find((one) => lastOf(one) === last);
+  return configurationError(`${oneLine(key)}: no such key${near === undefined ? '' : didYouMean(near, [near])}`, 'agent config list shows every key');
+}
+
+function lastOf(key: string): string {
+  return key.slice(key.lastIndexOf('.') + 1);
 }

@@ -1,5 +1,7 @@
 /** The built-in plugin `cli`: the terminal, and the commands that belong to no other plugin. */
 import { definePlugin } from 'newt-agent';
+import { completionCommand } from './completion/command.ts';
+import { configCheck } from './config-check.ts';
 import { configCommands } from './config-commands.ts';
 import { manifest } from './manifest.ts';
 import { runCommand } from './run-command.ts';
@@ -12,5 +14,6 @@ export default definePlugin(manifest, (p) => ({
       run: async ({ argv }) => (await import('./channel.ts')).serve(p, argv, createTerminal(process)),
     },
   },
-  commands: { run: runCommand(p), ...configCommands(p) },
+  checks: { config: configCheck(p) },
+  commands: { run: runCommand(p), ...configCommands(p), completion: completionCommand(p) },
 }));

@@ -31,7 +31,7 @@ const name = 'agent';
 const description = 'A coding agent made of plugins, none of which can take it down.';
 const maxExamples = 5;
 /** The workspace counts for every command: whose configuration, whose plugins, whose trust. */
-const workspace: Option = { flags: '--cwd <folder>', description: 'Folder whose project counts' };
+const workspace: Option = { flags: '--cwd <folder>', description: 'Folder whose project counts', values: 'folders' };
 /** Commands that make a workspace of their own. */
 const placeless: ReadonlySet<string> = new Set(['tour']);
 const groupUsage = '<command> [options]';
@@ -142,7 +142,8 @@ function notation({ name, required, variadic }: Pick<Argument, 'name' | 'require
   return required ? `<${shown}>` : `[${shown}]`;
 }
 
-function optionsOf(path: string, { options = [], run }: CommandEntry): readonly Option[] {
+/** The options of a command, with those that all have. */
+export function optionsOf(path: string, { options = [], run }: CommandEntry): readonly Option[] {
   const has = options.some(({ flags }) => /(?:^|[ ,])--cwd\b/.test(flags));
   return has || !run || placeless.has(path) ? options : [...options, workspace];
 }

@@ -27,14 +27,14 @@ const lastGrace = 500;
 export function runCommand(p: PluginContext): Command {
   return command({
     description: 'Work on a task in this folder',
-    arguments: [{ name: 'task', description: 'What to do; standard input is added to it', variadic: true }],
+    arguments: [{ name: 'task', description: 'What to do; standard input is added to it', variadic: true, values: 'files' }],
     options: [
       { flags: '-m, --model <provider/model>', description: 'Model to use' },
       { flags: '--json', description: 'Print the event log, one JSON object a line' },
       { flags: '-y, --yes', description: 'Write files and run commands without asking' },
       { flags: '--max-rounds <n>', description: 'Stop after this many rounds' },
       { flags: '-c, --continue', description: 'Go on with the last session of this folder' },
-      { flags: '--cwd <folder>', description: 'Folder to work in' },
+      { flags: '--cwd <folder>', description: 'Folder to work in', values: 'folders' },
     ],
     examples: [
       'agent run "create a Python script that prints the Fibonacci numbers"',

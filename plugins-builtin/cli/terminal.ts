@@ -1,5 +1,5 @@
 /** The standard streams as commands see them. */
-import { type CommandIO, type Style, wrap } from 'newt-agent';
+import { type CommandIO, type Style, truncate, wrap } from 'newt-agent';
 import { confirm } from './confirm.ts';
 import { type OutputStream, outputTo } from './output.ts';
 import { type InputStream, patienceWith, readAll } from './standard-input.ts';
@@ -59,6 +59,10 @@ export function createTerminal(streams: StandardStreams): Terminal {
     print: (text) => result.write(`${text}\n`),
     json: (value) => result.write(`${JSON.stringify(value)}\n`),
     say: (text) => remarks.write(`${remarks.isTerminal ? wrap(text, remarks.columns(), hanging).join('\n') : text}\n`),
+    progress(text) {
+      if (!remarks.isTerminal || env['TERM'] === 'dumb') return;
+      remarks.write(`\r\u001b[K${text === undefined ? '' : remarkStyle.dim(truncate(text, remarks.columns() - 1))}`);
+    },
     confirm(question, signal) {
       // One at a time: two prompts on one terminal cannot be told apart.
       const answer = lastQuestion.then(() => confirm(question, streams.stdin, [remarks, result], signal));

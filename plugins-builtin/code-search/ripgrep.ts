@@ -1,8 +1,7 @@
 /** Search with ripgrep, where there is one. */
-import { constants } from 'node:fs';
-import { access, realpath } from 'node:fs/promises';
-import { delimiter, isAbsolute, join, relative, sep } from 'node:path';
-import { OperationalError } from 'newt-agent';
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
+import { findProgram, OperationalError } from 'newt-agent';
 import { excerpt } from './excerpt.ts';
 import { ignoreFilter, rulesFor } from './ignore-rules.ts';
 import { type Match, maxFileBytes, maxTextLength, type SearchQuery } from './search-query.ts';
@@ -29,19 +28,7 @@ type EncodedText = { readonly text: string } | { readonly bytes: string };
  * repository must not bring the program that a read-only search runs.
  */
 export async function findRipgrep(searchPath: string, workspace: string, platform = process.platform): Promise<string | undefined> {
-  for (const folder of searchPath.split(delimiter)) {
-    if (!isAbsolute(folder)) continue;
-    const program = join(folder, platform === 'win32' ? 'rg.exe' : 'rg');
-    const isThere = await access(program, constants.X_OK).then(() => true, () => false);
-    if (isThere && !isBelow(await realpath(program), workspace)) return program;
-  }
-  return undefined;
-}
-
-function isBelow(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  // On Windows there is no way from one drive to another: it is absolute then.
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+  return findProgram('rg', searchPath, workspace, platform);
 }
 
 /**

@@ -4,6 +4,7 @@ import { createModelChooser } from './choose-model.ts';
 import { endpointsOf, type Endpoint, type Fetch } from './endpoints.ts';
 import { findLocalServer } from './local-servers.ts';
 import { environmentNames, manifest, type ModelsEnvironment } from './manifest.ts';
+import { modelCheck } from './model-check.ts';
 import { listDeadline, listModels } from './model-list.ts';
 
 export default definePlugin(manifest, (p) => {
@@ -15,20 +16,23 @@ export default definePlugin(manifest, (p) => {
     // The AI SDK costs tens of milliseconds to import, which only a run that talks to a model should pay.
     model: async (id) => (await import('./openai-chat.ts')).openaiChatModel(endpoint, id, fetch),
   });
-  p.provide(
-    modelChooser,
-    createModelChooser({
-      config: p.config,
-      env,
-      endpoints,
-      offer: (endpoint) => p.contribute('providers', endpoint.name, provider(endpoint)),
-      listModels: (endpoint) => listModels(endpoint, fetch, listDeadline),
-      hasProvider: async (name) => {
-        await p.activate(`provider:${name}`);
-        return p.items('providers').has(name);
-      },
-      findLocalServer: () => findLocalServer(fetch),
-    }),
-  );
-  return { providers: Object.fromEntries([...endpoints].map(([name, endpoint]) => [name, provider(endpoint)])) };
+  // Of servers that were found, or are known by default.
+  const offered = new Map<string, Endpoint>();
+  const chooser = createModelChooser({
+    config: p.config,
+    env,
+    endpoints,
+    offer: (endpoint) => {
+      offered.set(endpoint.name, endpoint);
+      p.contribute('providers', endpoint.name, provider(endpoint));
+    },
+    listModels: (endpoint) => listModels(endpoint, fetch, listDeadline),
+    hasProvider: async (name) => {
+      await p.activate(`provider:${name}`);
+      return p.items('providers').has(name);
+    },
+    findLocalServer: () => findLocalServer(fetch),
+  });
+  p.provide(modelChooser, chooser);
+  return { checks: { model: modelCheck(chooser, (name) => endpoints.get(name) ?? offered.get(name), fetch) }, providers: Object.fromEntries([...endpoints].map(([name, endpoint]) => [name, provider(endpoint)])) };
 });

@@ -28,7 +28,7 @@ export type ModelsEnvironment = { readonly [Name in (typeof environmentNames)[nu
 
 export const manifest = {
   id: 'models',
-  activateOn: ['onSession'],
+  activateOn: ['onSession', 'checks'],
   capabilities: ['net', ...environmentNames.map((name) => `env:${name}`)],
   config,
 } satisfies PluginStatic;

@@ -23,7 +23,8 @@ export async function listModels(endpoint: Pick<Endpoint, 'baseUrl' | 'query' | 
   return undefined;
 }
 
-function idsOf(answer: unknown): string[] | undefined {
+/** The ids of an answer to `GET /models`; undefined for anything else. */
+export function idsOf(answer: unknown): string[] | undefined {
   if (typeof answer !== 'object' || answer === null || !('data' in answer) || !Array.isArray(answer.data)) return undefined;
   return answer.data.flatMap((model: unknown) =>
     typeof model === 'object' && model !== null && 'id' in model && typeof model.id === 'string' ? [model.id] : [],

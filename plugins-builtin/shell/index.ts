@@ -3,6 +3,7 @@ import { configControl, definePlugin, isKernelError, type PluginContext } from '
 import { commandGroups } from './command-groups.ts';
 import { manifest } from './manifest.ts';
 import { runCommandTool } from './run-command.ts';
+import { shellCheck } from './shell-check.ts';
 
 export default definePlugin(manifest, (p) => {
   const groups = commandGroups();
@@ -10,6 +11,7 @@ export default definePlugin(manifest, (p) => {
   const { timeout, allow_exec: allowExec } = p.config.tools;
   return {
     tools: { run_command: runCommandTool({ timeout, allowExec, groups, hidden: configuredVariables(p) }) },
+    checks: { shell: shellCheck(p, allowExec) },
     hooks: { 'session.end': ({ session }) => groups.endSession(session) },
   };
 });

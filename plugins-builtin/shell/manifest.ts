@@ -3,8 +3,8 @@ import { type PluginStatic, toolSettings, z } from 'newt-agent';
 
 export const manifest = {
   id: 'shell',
-  activateOn: ['onSession'],
-  capabilities: ['exec'],
+  activateOn: ['onSession', 'checks'],
+  capabilities: ['exec', 'env:PATH'],
   // Owned by the agent.
   config: z.object({ tools: toolSettings.pick({ timeout: true, allow_exec: true }).prefault({}) }),
 } satisfies PluginStatic;

@@ -16,6 +16,8 @@ export interface CommandIO {
   readonly style: Style;
   /** Asks a yes-or-no question on the terminal; `undefined` when nobody can be asked. */
   confirm(question: string, signal?: AbortSignal): Promise<boolean | undefined>;
+  /** One line that the next replaces, where a person watches; undefined takes it away. Before anything else is printed it must be. */
+  progress?(text: string | undefined): void;
   /** All of standard input when it is a pipe or file; undefined on a terminal. */
   input(): Promise<string | undefined>;
 }
@@ -35,12 +37,17 @@ export interface Argument {
   readonly description: string;
   readonly required?: boolean;
   readonly variadic?: boolean;
+  readonly values?: Values;
 }
+
+/** What a shell completes: one of these words, or what the agent (`plugins`, `config-keys`, `hooks`) or the shell knows. */
+export type Values = readonly string[] | 'plugins' | 'config-keys' | 'hooks' | 'files' | 'folders';
 
 export interface Option {
   /** commander's notation: `-m, --model <provider/model>` */
   readonly flags: string;
   readonly description: string;
+  readonly values?: Values;
 }
 
 export interface CommandCall extends Call {

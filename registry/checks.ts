@@ -1,0 +1,67 @@
+/** What `agent doctor` learns of plugins and trust. */
+import { type Check, type Finding, kernelControl, type KernelControl, isKernelError, type PluginContext, type PluginInfo, shellWord, shortPath, trustControl } from 'newt-agent';
+import { lockFile, readLock } from './lock.ts';
+
+export function pluginsCheck(p: Pick<PluginContext, 'use'>): Check {
+  return {
+    description: 'plugins',
+    run: () => pluginFindings(p.use(kernelControl)),
+  };
+}
+
+function pluginFindings(control: KernelControl): Finding[] {
+  const plugins = control.plugins();
+  const told = plugins.flatMap(pluginFinding);
+  // A slot that is off in a plugin that runs.
+  const slots = control.notices().flatMap((line): Finding[] => {
+    const [, id = '', rest = ''] = /^plugin (\S+): (.* is (?:off since|called) .*)$/s.exec(line) ?? [];
+    return id === '' ? [] : [{ level: 'warn', what: id, detail: rest, ...(rest.includes('off since') && { fix: `agent plugin release ${id}` }) }];
+  });
+  const findings = [...told, ...slots, ...lockFinding(control)];
+  const added = plugins.filter(({ tier }) => tier !== 'builtin').length;
+  const well: Finding = { level: 'ok', what: 'plugins', detail: `${plugins.length - added} built in${added === 0 ? '' : `, ${added} added`}` };
+  return findings.some(({ level }) => level === 'error' || level === 'warn') ? findings : [well, ...findings];
+}
+
+function pluginFinding({ id, state, tier, path, reason = 'no reason given', excused }: PluginInfo): Finding[] {
+  const name = tier === 'builtin' ? id : `${id} (${shortPath(path)})`;
+  if (state === 'quarantined') return [{ level: 'error', what: 'plugin', detail: `${name} is in quarantine: ${reason}`, fix: `agent plugin release ${id}` }];
+  if (state === 'degraded') return [{ level: 'warn', what: 'plugin', detail: `${name} is degraded: ${reason}`, fix: `agent plugin release ${id}` }];
+  if (state !== 'refused') return [];
+  const [problem = '', fix] = reason.split('. To fix it: ');
+  if (excused) return [{ level: fix === undefined ? 'info' : 'warn', what: 'plugin', detail: `${name} does not run: ${problem}`, ...(fix !== undefined && { fix }) }];
+  return [{ level: 'error', what: 'plugin', detail: `${name} was refused: ${problem}`, fix: fix ?? 'agent plugin list' }];
+}
+
+function lockFinding({ paths }: KernelControl): Finding[] {
+  try {
+    readLock(lockFile(paths));
+    return [];
+  } catch (error) {
+    if (!isKernelError(error)) throw error;
+    return [{ level: 'error', what: 'plugins', detail: error.message, fix: error.hint }];
+  }
+}
+
+export function trustCheck(p: Pick<PluginContext, 'use'>): Check {
+  return {
+    description: 'trust',
+    run({ cwd }) {
+      const { trust, folder } = p.use(trustControl);
+      if (folder === undefined) return [{ level: 'ok', what: 'trust', detail: 'no project with an .agent folder here' }];
+      const shown = shortPath(folder);
+      const place = cwd === process.cwd() ? '' : ` --cwd ${shellWord(cwd)}`;
+      try {
+        const { status, reason } = trust.status(folder);
+        if (status === 'trusted') return [{ level: 'ok', what: 'trust', detail: `${shown} is trusted` }];
+        if (status === 'nothing-to-trust') return [{ level: 'ok', what: 'trust', detail: `${shown} is empty` }];
+        const problem = status === 'changed' ? 'has changed since it was trusted' : `is not trusted${reason === undefined ? '' : ` (${reason})`}`;
+        const fix = reason === undefined ? `agent trust status${place}, then: agent trust grant${place}` : 'correct that, or remove it';
+        return [{ level: 'warn', what: 'trust', detail: `${shown} ${problem}: its plugins, and the settings that need trust, are left out`, fix }];
+      } catch (error) {
+        if (!isKernelError(error)) throw error;
+        return [{ level: 'error', what: 'trust', detail: error.message, fix: error.hint }];
+      }
+    },
+  };
+}
