@@ -1,6 +1,6 @@
 /** What a model server or the way to it did wrong, as one line that names the fix. */
 import { closest, OperationalError } from 'newt-agent';
-import { ownErrorType } from './chat-frames.ts';
+import { ownErrorType } from './mended-stream.ts';
 import { configFile, modelSetting, shownUrl, type Endpoint } from './endpoints.ts';
 import { notHttp, readFacts, type Facts } from './provider-error-facts.ts';
 
