@@ -9,7 +9,7 @@
  * - tool calls without a name, or with values of other types, end the run
  * - a stream that breaks off: announced tool calls are still reported, with half of their arguments
  */
-import { errorIn, isObject, type JsonObject, mendedStream } from './mended-stream.ts';
+import { errorIn, isObject, type JsonObject, mendedStream, ownErrorType } from './mended-stream.ts';
 import { toolCallRepair } from './tool-call-frames.ts';
 
 /**
@@ -30,6 +30,7 @@ export function chatFrames(onDone: () => void = () => undefined): TransformStrea
       const chunk = isObject(value) ? value : {};
       const error = errorIn(chunk, event);
       if (error) return fail(error);
+      if (chunk.type === 'message_start' || chunk.type === 'message') return fail({ message: 'it speaks the wire anthropic', type: ownErrorType.malformed });
       const choices = (Array.isArray(chunk.choices) ? (chunk.choices as readonly unknown[]) : []).map((choice) => (isObject(choice) ? mended(choice) : choice));
       finished ||= choices.some((choice) => isObject(choice) && isFinish(choice));
       write(frame({ ...chunk, choices }));
