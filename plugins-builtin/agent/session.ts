@@ -27,6 +27,7 @@ import { createAsker } from './asker.ts';
 import { type EventLog, openEventLog } from './event-log.ts';
 import type { AgentConfig } from './manifest.ts';
 import { type Answer, askModel, assistantMessage, detail } from './model-turn.ts';
+import { reasoningRecord } from './reasoning-parts.ts';
 import { ownSections, systemText } from './system-text.ts';
 import { coreSchemas, taskDone } from './tool-catalog.ts';
 import type { RoundHost } from './tool-call.ts';
@@ -184,7 +185,8 @@ async function converse(host: SessionHost, options: SessionOptions, { id, file, 
     const given = (await p.call('model.response', { session: id, round: n, ...raw, calls: uniqueIds(raw.calls, callIds) }, signal)) as unknown as Answer;
     const answer = { ...given, calls: uniqueIds(given.calls, callIds) };
     for (const call of answer.calls) callIds.add(call.id);
-    if (answer.reasoning) log.write('reasoning', { text: answer.reasoning });
+    const thought = reasoningRecord(answer);
+    if (thought) log.write('reasoning', thought);
     log.write('assistant', { text: answer.text, finish: answer.finish, partial: false, calls: answer.calls.map((call) => ({ ...call })) });
     if (answer.finish === 'length') log.write('notice', { level: 'warn', text: 'the answer was cut off at max_tokens' });
     // A message without content is one that some servers refuse to be sent back.
