@@ -90,7 +90,8 @@ describe.each(wires)('over the $name wire', (wire) => {
       await stage([{ status: 404, says: 'The model `test` does not exist' }]);
       const done = await place.agent(['run', 'go']);
       expect(done.code).toBe(2);
-      expect(done.stderr).toContain('test');
+      expect(done.stderr).toContain('has no model "test"');
+      expect(done.stderr).toContain('it has scripted-model');
     });
 
     test('a dead endpoint', async () => {
@@ -116,6 +117,14 @@ describe.each(wires)('over the $name wire', (wire) => {
     const done = await place.agent(['run', 'go']);
     expect(done.code).toBe(1);
     expect(done.stderr).toContain('500');
+  });
+
+  test.each([[429, 'limits the number of requests'], [529, 'failed (529'], [503, 'failed (503']])('a server that answers %i: exit code 1, one line that says so', async (status, words) => {
+    await stage([{ status, says: 'too much' }]);
+    const done = await place.agent(['run', 'go']);
+    expect(done).toMatchObject({ code: 1, stdout: '' });
+    expect(done.stderr).toContain(words);
+    expect(server.requests).toHaveLength(1);
   });
 
   describe('cancel', () => {
