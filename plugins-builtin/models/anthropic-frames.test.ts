@@ -55,6 +55,11 @@ describe('a complete answer, however it is framed', () => {
     expect(told.parts.filter(({ type }) => type === 'finish')).toHaveLength(1);
   });
 
+  it('pings between are passed on as signs of life, but not for ever', async () => {
+    const { parts } = await raw(start + ping.repeat(150) + blockStart(0, { type: 'text', text: '' }) + first + ping.repeat(3) + end);
+    expect(parts.filter(({ type }) => type === 'ping')).toHaveLength(103);
+  });
+
   it('one JSON object in answer to a streaming request', async () => {
     const content = [{ type: 'text', text }, { type: 'tool_use', id: 'a', name: 'ls', input: { path: 'x' } }];
     const told = await raw(JSON.stringify({ id: 'm', type: 'message', role: 'assistant', content, stop_reason: 'tool_use', usage: { input_tokens: 3, output_tokens: 2 } }));

@@ -7,7 +7,8 @@
  * - blocks that were not opened are opened, and those that were not closed are closed when the answer is whole
  * - text, thinking and arguments that come with the start of a block are kept; arguments that come twice count once
  * - tool calls get a name; blocks and deltas of kinds nobody asked for are left out
- * - a second `message_start`, pings and events of later versions do not matter
+ * - a second `message_start` and events of later versions do not matter
+ * - pings go on, for a while: a model that thinks in silence has not stalled
  * - errors of any shape get the HTTP status that their type stands for
  */
 import { anthropicBlocks } from './anthropic-blocks.ts';
@@ -27,6 +28,9 @@ const errorStatus: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 };
 
+/** Pings in a row that count as life; they come every ten seconds or so. */
+const mostPings = 100;
+
 /**
  * Text of a response body to text of a well-formed event stream, which ends with an error or with
  * `message_stop`, whatever the server sends after it. `onDone` is told of the latter.
@@ -36,6 +40,7 @@ export function anthropicFrames(onDone: () => void = () => undefined): Transform
     let started = false;
     let stopReason: string | undefined;
     let usage: JsonObject = {};
+    let pings = 0;
     const emit = (event: JsonObject): void => write(frame(event));
     const start = (message: JsonObject = {}): void => {
       if (started) return;
@@ -59,7 +64,10 @@ export function anthropicFrames(onDone: () => void = () => undefined): Transform
       const error = errorIn(chunk, event);
       if (error) return fail(error);
       if (Array.isArray(chunk.choices)) return fail({ message: 'it speaks the wire openai-chat', type: ownErrorType.malformed });
-      switch (typeof chunk.type === 'string' ? chunk.type : event) {
+      const type = typeof chunk.type === 'string' ? chunk.type : event;
+      if (type !== 'ping') pings = 0;
+      else if (started && ++pings <= mostPings) emit({ type });
+      switch (type) {
         case 'message_start': {
           const message = isObject(chunk.message) ? chunk.message : {};
           return start(message);
@@ -81,7 +89,7 @@ export function anthropicFrames(onDone: () => void = () => undefined): Transform
           return complete();
         case 'message':
           return takeMessage(chunk);
-        default: // ping, and what later versions of the API send
+        default: // what later versions of the API send
       }
     };
     const takeMessage = (message: JsonObject): void => {

@@ -40,17 +40,21 @@ export function anthropicModel(endpoint: Endpoint, id: string, fetch: Fetch, thi
 /** Tokens an answer gets besides what the model may think. */
 const leastAnswer = 1_024;
 
-function wireOptions(endpoint: Endpoint, id: string, { prompt }: LanguageModelV4CallOptions, thinking: Thinking): SharedV4ProviderOptions[string] {
+function wireOptions(endpoint: Endpoint, id: string, options: LanguageModelV4CallOptions, thinking: Thinking): SharedV4ProviderOptions[string] {
   // Arguments as they are written, not one by one when they are whole: a long file would look like a stalled server.
-  const toolStreaming = isAnthropic(endpoint);
-  if (!thinking) return { toolStreaming };
+  const base = { toolStreaming: isAnthropic(endpoint), includePings: true };
+  const asked = thinking && thinkingOf(id, options, thinking);
+  return asked ? { ...base, thinking: asked } : base;
+}
+
+function thinkingOf(id: string, { prompt }: LanguageModelV4CallOptions, thinking: NonNullable<Thinking>): SharedV4ProviderOptions[string] | undefined {
   const { rejectsBudgetThinking, maxOutputTokens, isKnownModel } = getModelCapabilities(id);
-  if (rejectsBudgetThinking) return { toolStreaming, thinking: { type: 'adaptive', display: 'summarized' } };
+  if (rejectsBudgetThinking) return { type: 'adaptive', display: 'summarized' };
   // A turn of tool calls that began without thinking, with another model say, has to end without.
-  if (!beginsWithThought(prompt)) return { toolStreaming };
+  if (!beginsWithThought(prompt)) return undefined;
   // The SDK adds the budget to max_tokens, which must exceed it, and leaves out the temperature.
   const budgetTokens = isKnownModel ? Math.min(thinking.budget_tokens, maxOutputTokens - leastAnswer) : thinking.budget_tokens;
-  return { toolStreaming, thinking: { type: 'enabled', budgetTokens } };
+  return { type: 'enabled', budgetTokens };
 }
 
 function isAnthropic({ baseUrl }: Endpoint): boolean {

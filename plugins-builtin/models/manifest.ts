@@ -17,11 +17,11 @@ const config = z.object({
   temperature: z.number().min(0).max(2).default(0.2).describe('Sampling temperature').meta({ from: 'any' }),
   max_tokens: z.int().positive().default(8192).describe('Longest answer, in tokens').meta({ from: 'any' }),
   thinking: z
-    .strictObject({ budget_tokens: z.int().min(1024).describe('Tokens the model may think with, besides max_tokens') })
+    .strictObject({ budget_tokens: z.int().min(1024).describe('Tokens the model may think with, besides max_tokens, such as 4096') })
     .optional()
     .describe('Lets models of the anthropic wire think before they answer; they get no temperature then')
-    .meta({ from: 'any', examples: [{ budget_tokens: 4096 }] }),
-  providers: z.record(providerName, providerConfig).default({}).describe('Model servers by name').meta({ from: 'trusted-project', examples: [{ lab: { base_url: 'http://127.0.0.1:8000/v1', api_key: '${LAB_KEY}' } }] }),
+    .meta({ from: 'any' }),
+  providers: z.record(providerName, providerConfig).default({}).describe('Model servers by name; wire: openai-chat or anthropic').meta({ from: 'trusted-project', examples: [{ lab: { base_url: 'http://127.0.0.1:8000/v1', api_key: '${LAB_KEY}', wire: 'openai-chat' } }] }),
 });
 
 export type ModelsConfig = z.output<typeof config>;
