@@ -20,7 +20,7 @@ export class Conversation {
     this.#add({ role: 'user', content: [{ type: 'text', text }] });
   }
 
-  answer(answer: Pick<Answer, 'text' | 'calls'>): void {
+  answer(answer: Pick<Answer, 'text' | 'calls' | 'reasoningParts'>): void {
     // A message without content is one that some servers refuse to be sent back.
     if (answer.text || answer.calls.length > 0) this.#add(assistantMessage(answer));
   }
@@ -51,6 +51,7 @@ const lost = 'The agent ended before this call had a result; it may have run, in
  */
 export function replay(conversation: Conversation, events: readonly Event[]): void {
   let open: Answer['calls'] = [];
+  let thoughts: Answer['reasoningParts'];
   let results = new Map<string, { readonly text: string; readonly isError: boolean }>();
   const settle = (): void => {
     if (open.length > 0) conversation.observe(open.map((call) => ({ call, images: [], ...(results.get(call.id) ?? { text: lost, isError: true }) })));
@@ -58,13 +59,15 @@ export function replay(conversation: Conversation, events: readonly Event[]): vo
     results = new Map();
   };
   for (const { type, data } of events) {
-    if (type === 'tool.result') results.set(data.call, data);
+    if (type === 'request') thoughts = undefined;
+    else if (type === 'reasoning') thoughts = data.parts as Answer['reasoningParts'];
+    else if (type === 'tool.result') results.set(data.call, data);
     else if (type === 'user' || type === 'steer') {
       settle();
       conversation.say(data.text);
     } else if (type === 'assistant' && !data.partial) {
       settle();
-      conversation.answer(data);
+      conversation.answer({ ...data, ...(thoughts && { reasoningParts: thoughts }) });
       open = data.calls;
     }
   }

@@ -2,6 +2,7 @@
 import {
   type AnnouncedCall,
   describeError,
+  type EventData,
   isOperational,
   type Json,
   type LanguageModelV4,
@@ -9,12 +10,15 @@ import {
   type ModelRequest,
   OperationalError,
   type PluginContext,
+  type ReasoningPart,
 } from 'newt-agent';
 import type { EventLog } from './event-log.ts';
+import { collectReasoning, thoughtAndText } from './reasoning-parts.ts';
 
 export interface Answer {
   text: string;
   reasoning: string;
+  reasoningParts?: readonly ReasoningPart[];
   calls: AnnouncedCall[];
   finish: string;
 }
@@ -70,6 +74,7 @@ async function readAnswer({ p, log, model, signal, onSent }: Turn, request: Mode
   onSent();
   const { stream } = await started;
   const reader = stream.getReader();
+  const reasoning = collectReasoning();
   const show = (kind: 'text' | 'reasoning', text: string): void => {
     if (!text) return;
     log.delta(kind, text);
@@ -77,6 +82,7 @@ async function readAnswer({ p, log, model, signal, onSent }: Turn, request: Mode
   };
   try {
     for (let part = await next(reader, signal); part; part = await next(reader, signal)) {
+      reasoning.take(part, answer.text.length);
       switch (part.type) {
         case 'text-delta':
           answer.text += part.delta;
@@ -91,17 +97,26 @@ async function readAnswer({ p, log, model, signal, onSent }: Turn, request: Mode
           break;
         case 'finish':
           answer.finish = part.finishReason.unified;
-          log.write('usage', { inputTokens: part.usage.inputTokens.total, outputTokens: part.usage.outputTokens.total });
+          log.write('usage', usageOf(part.usage));
           break;
         case 'error':
           throw part.error;
         default:
       }
     }
+    const parts = reasoning.parts();
+    if (parts.length > 0) answer.reasoningParts = parts;
   } catch (error) {
     reader.cancel(error).catch(() => undefined);
     throw error;
   }
+}
+
+type FinishUsage = Awaited<ReturnType<LanguageModelV4['doGenerate']>>['usage'];
+
+/** What the provider told of it; what was read from its cache is a part of the input. */
+function usageOf({ inputTokens, outputTokens }: FinishUsage): EventData<'usage'> {
+  return { inputTokens: inputTokens.total, outputTokens: outputTokens.total, ...(inputTokens.cacheRead && { cacheReadTokens: inputTokens.cacheRead }) };
 }
 
 type Reader = ReadableStreamDefaultReader<Awaited<ReturnType<LanguageModelV4['doStream']>>['stream'] extends ReadableStream<infer Part> ? Part : never>;
@@ -165,9 +180,8 @@ async function sleep(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** The answer as a message of the conversation. Arguments that do not parse go in empty: no server takes them back. */
-export function assistantMessage(answer: Pick<Answer, 'text' | 'calls'>): Message {
-  const content: Json[] = [];
-  if (answer.text) content.push({ type: 'text', text: answer.text });
+export function assistantMessage(answer: Pick<Answer, 'text' | 'calls' | 'reasoningParts'>): Message {
+  const content: Json[] = thoughtAndText(answer.text, answer.reasoningParts);
   for (const call of answer.calls) content.push({ type: 'tool-call', toolCallId: call.id, toolName: call.name, input: parseArguments(call.arguments).value ?? {} });
   return { role: 'assistant', content };
 }

@@ -28,6 +28,7 @@ import { Conversation, replay } from './conversation.ts';
 import { type EventLog, openEventLog, resumeEventLog } from './event-log.ts';
 import type { AgentConfig } from './manifest.ts';
 import { type Answer, askModel, detail } from './model-turn.ts';
+import { reasoningRecord } from './reasoning-parts.ts';
 import { Totals } from './session-status.ts';
 import { ownSections, systemText } from './system-text.ts';
 import { coreSchemas, taskDone } from './tool-catalog.ts';
@@ -226,7 +227,8 @@ async function converse(host: SessionHost, options: SessionOptions, { log, past,
     const raw = await askModel({ p: p as unknown as PluginContext, log, model: model.model, signal, onSent }, request);
     const given = (await p.call('model.response', { session: id, round: n, ...raw, calls: uniqueIds(raw.calls, callIds) }, signal)) as unknown as Answer;
     const answer = { ...given, calls: uniqueIds(given.calls, callIds) };
-    if (answer.reasoning) log.write('reasoning', { text: answer.reasoning });
+    const thought = reasoningRecord(answer);
+    if (thought) log.write('reasoning', thought);
     log.write('assistant', { text: answer.text, finish: answer.finish, partial: false, calls: answer.calls.map((call) => ({ ...call })) });
     if (answer.finish === 'length') log.write('notice', { level: 'warn', text: 'the answer was cut off at max_tokens' });
     conversation.answer(answer);

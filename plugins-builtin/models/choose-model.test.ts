@@ -48,6 +48,7 @@ describe('a named model', () => {
     ['a known provider with AGENT_BASE_URL', { config: { providers: lab }, env: { AGENT_BASE_URL: 'http://h/v1' } }, 'lab/x', { provider: 'lab', id: 'x' }],
     ['env by its name', { env: { AGENT_BASE_URL: 'http://h/v1' } }, 'env/org/x', { provider: 'env', id: 'org/x' }],
     ['OpenAI', { env: { OPENAI_API_KEY: 'k' } }, 'openai/gpt-x', { provider: 'openai', id: 'gpt-x' }],
+    ['Anthropic', { env: { ANTHROPIC_API_KEY: 'k' } }, 'anthropic/claude-x', { provider: 'anthropic', id: 'claude-x' }],
     ['numbers of the config', { config: { model: 'lab/a', providers: lab, temperature: 1, max_tokens: 5 } }, undefined, { temperature: 1, maxTokens: 5 }],
   ])('%s', async (_, world, wanted, expected) => {
     const { choose, asked } = chooser(world);
@@ -72,6 +73,7 @@ describe('a named model', () => {
   it('of OpenAI without a key: the key is the fix, whoever else is known', async () => {
     expect((await refusal({ config: { providers: lab } }, 'openai/gpt-5')).message).toBe('provider openai needs an API key; export OPENAI_API_KEY=…');
     expect((await refusal({ config: { model: 'openai/gpt-5' } })).details.hint).toBe('export OPENAI_API_KEY=…');
+    expect((await refusal({ env: { OPENAI_API_KEY: 'k' } }, 'anthropic/claude-x')).message).toBe('provider anthropic needs an API key; export ANTHROPIC_API_KEY=…');
   });
 
   it('without a provider', async () => {
@@ -94,6 +96,12 @@ describe('no named model', () => {
     expect(asked).toEqual([]);
   });
 
+  it('so is one for Anthropic; with both, OpenAI is first', async () => {
+    expect(await chooser({ env: { ANTHROPIC_API_KEY: 'k' }, local: found }).choose()).toMatchObject({ name: 'anthropic/claude-sonnet-5' });
+    expect(await chooser({ env: { ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k' } }).choose()).toMatchObject({ provider: 'openai' });
+    expect(await chooser({ env: { ANTHROPIC_API_KEY: 'k', AGENT_BASE_URL: 'http://h/v1', AGENT_MODEL: 'x' } }).choose()).toMatchObject({ name: 'env/x' });
+  });
+
   it('a server with one model is enough', async () => {
     expect(await chooser({ env: { AGENT_BASE_URL: 'http://h/v1' }, listed: ['only'] }).choose()).toMatchObject({ provider: 'env', id: 'only' });
     expect(await chooser({ config: { providers: lab }, listed: ['only'] }).choose()).toMatchObject({ provider: 'lab', id: 'only' });
@@ -114,7 +122,7 @@ describe('no named model', () => {
 
   it('nothing at all: names every way', async () => {
     const { message } = await refusal({ env: { AGENT_API_KEY: 'k' } });
-    for (const way of ['OPENAI_API_KEY', 'AGENT_BASE_URL', 'AGENT_MODEL', 'providers:', 'model:', 'Ollama (11434)', 'LM Studio (1234)', 'llama.cpp (8080)', 'vLLM (8000)', 'agent tour']) {
+    for (const way of ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'AGENT_BASE_URL', 'AGENT_MODEL', 'providers:', 'model:', 'Ollama (11434)', 'LM Studio (1234)', 'llama.cpp (8080)', 'vLLM (8000)', 'agent tour']) {
       expect(message).toContain(way);
     }
     expect(message).toContain('AGENT_API_KEY is set, but no AGENT_BASE_URL');
@@ -125,9 +133,11 @@ describe('endpoints', () => {
   it('never give a key of the environment to a configured address', () => {
     const config = manifest.config.parse({ providers: { openai: { base_url: 'http://elsewhere/v1' } } });
     expect(endpointsOf(config, { OPENAI_API_KEY: 'k', AGENT_API_KEY: 'k2' }).get('openai')?.apiKey).toBeUndefined();
+    const anthropic = manifest.config.parse({ providers: { anthropic: { base_url: 'http://elsewhere/v1', wire: 'anthropic' } } });
+    expect(endpointsOf(anthropic, { ANTHROPIC_API_KEY: 'k' }).get('anthropic')).toMatchObject({ apiKey: undefined, wire: 'anthropic', label: 'Anthropic-compatible server at http://elsewhere/v1' });
   });
 
-  it.each([{ model: 5 }, { temperature: 3 }, { max_tokens: 0 }, { providers: { lab: { base_url: 'ftp://x' } } }, { providers: { 'a/b': { base_url: 'http://x' } } }, { providers: { lab: { base_url: 'http://x', key: 'k' } } }])(
+  it.each([{ model: 5 }, { temperature: 3 }, { thinking: { budget_tokens: 1 } }, { thinking: { budget_tokens: 2048, x: 1 } }, { providers: { lab: { base_url: 'http://x', wire: 'anthropics' } } }, { max_tokens: 0 }, { providers: { lab: { base_url: 'ftp://x' } } }, { providers: { 'a/b': { base_url: 'http://x' } } }, { providers: { lab: { base_url: 'http://x', key: 'k' } } }])(
     'refuse the configuration %j',
     (config) => {
       expect(manifest.config.safeParse(config).success).toBe(false);

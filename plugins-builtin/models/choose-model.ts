@@ -1,6 +1,6 @@
 /** Which model a run uses: the flag, then the environment, then the configuration, then what is at hand. */
 import { closest, configurationError, type ModelChoice, type ModelChooser, OperationalError } from 'newt-agent';
-import { configFile, environmentEndpoint, modelSetting, openaiEndpoint, shownUrl, type Endpoint } from './endpoints.ts';
+import { configFile, environmentEndpoint, keyedProviders, modelSetting, shownUrl, type Endpoint } from './endpoints.ts';
 import { localEndpoint, localServers, type FoundServer } from './local-servers.ts';
 import type { ModelsConfig, ModelsEnvironment } from './manifest.ts';
 
@@ -15,9 +15,6 @@ interface ChooserParts {
   readonly hasProvider: (name: string) => Promise<boolean>;
   readonly findLocalServer: () => Promise<FoundServer | undefined>;
 }
-
-/** The model of a bare OPENAI_API_KEY: takes tools and a temperature over the chat wire. */
-const openaiDefaultModel = 'gpt-4.1';
 
 /** The service that picks the model. It asks servers only where nothing names a model. */
 export function createModelChooser(parts: ChooserParts): ModelChooser {
@@ -54,8 +51,10 @@ export function createModelChooser(parts: ChooserParts): ModelChooser {
     const [single] = configured;
     if (single && configured.length === 1) return choice(single, await onlyModel(single, parts));
     if (single) throw refused('no model is chosen', `set one: ${configured.map((one) => modelSetting(one, 'ID')).join(', ')}`);
-    const openai = endpoints.get(openaiEndpoint);
-    if (openai) return choice(openai, openaiDefaultModel);
+    for (const { name, model } of keyedProviders) {
+      const endpoint = endpoints.get(name);
+      if (endpoint) return choice(endpoint, model);
+    }
     const found = await parts.findLocalServer();
     if (found) return choice(offer(found.endpoint), found.model);
     throw nothingConfigured(env);
@@ -85,7 +84,8 @@ function requireHttp(endpoint: Endpoint): void {
 }
 
 function unknownProvider(name: string, id: string, endpoints: ReadonlyMap<string, Endpoint>): OperationalError {
-  if (name === openaiEndpoint) return refused(`provider ${name} needs an API key`, 'export OPENAI_API_KEY=…');
+  const keyed = keyedProviders.find((provider) => provider.name === name);
+  if (keyed) return refused(`provider ${name} needs an API key`, `export ${keyed.key}=…`);
   const [near] = closest(name, [...endpoints.keys(), ...localServers.map((server) => server.name)], 1);
   const hint = `add to ${configFile}: providers: { ${name}: { base_url: "https://…/v1", api_key: "…" } }`;
   return refused(
@@ -109,7 +109,7 @@ function knownProviders(endpoints: ReadonlyMap<string, Endpoint>): string {
 function nothingConfigured(env: ModelsEnvironment): OperationalError {
   const probed = localServers.map(({ product, port }) => `${product} (${port})`).join(', ');
   const ways = [
-    'export OPENAI_API_KEY=…  for OpenAI',
+    ...keyedProviders.map(({ key, label }) => `export ${key}=…  for ${label}`),
     'export AGENT_BASE_URL=http://HOST:PORT/v1 AGENT_MODEL=ID  for any OpenAI-compatible server, with AGENT_API_KEY=… if it wants a key',
     `in ${configFile}:  model: lab/ID  and  providers: { lab: { base_url: "http://HOST:PORT/v1" } }`,
     `start a local server: ${probed} were asked and did not answer with a model`,

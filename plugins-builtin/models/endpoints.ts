@@ -6,6 +6,7 @@ export interface Endpoint {
   /** Name of its `providers` item: the first part of `provider/model`. */
   readonly name: string;
   readonly label: string;
+  readonly wire: Wire;
   /** Who named it; `offered`: nobody, it is known by default. */
   readonly origin: 'config' | 'environment' | 'offered';
   /** Without user, password, query and fragment. */
@@ -19,6 +20,9 @@ export interface Endpoint {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** The protocol a server speaks. */
+export type Wire = ModelsConfig['providers'][string]['wire'];
+
 /** `fetch` as the plugin's context offers it. */
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
@@ -27,8 +31,22 @@ export const configFile = '~/.config/agent/config.yaml';
 /** The endpoint AGENT_BASE_URL names. */
 export const environmentEndpoint = 'env';
 
-/** The endpoint OPENAI_API_KEY makes. */
-export const openaiEndpoint = 'openai';
+interface KeyedProvider {
+  readonly name: string;
+  readonly label: string;
+  readonly wire: Wire;
+  readonly baseUrl: string;
+  readonly key: 'OPENAI_API_KEY' | 'ANTHROPIC_API_KEY';
+  /** The model of a bare key: takes tools. */
+  readonly model: string;
+}
+
+/** The endpoints that a key in the environment makes, in the order they are chosen in. */
+export const keyedProviders: readonly KeyedProvider[] = [
+  // This one also takes a temperature over the chat wire.
+  { name: 'openai', label: 'OpenAI', wire: 'openai-chat', baseUrl: 'https://api.openai.com/v1', key: 'OPENAI_API_KEY', model: 'gpt-4.1' },
+  { name: 'anthropic', label: 'Anthropic', wire: 'anthropic', baseUrl: 'https://api.anthropic.com/v1', key: 'ANTHROPIC_API_KEY', model: 'claude-sonnet-5' },
+];
 
 /** How to choose a model of an endpoint: `model` is its id there. */
 export function modelSetting({ name, origin }: Pick<Endpoint, 'name' | 'origin'>, model: string): string {
@@ -37,17 +55,18 @@ export function modelSetting({ name, origin }: Pick<Endpoint, 'name' | 'origin'>
   return `AGENT_MODEL=${name === environmentEndpoint ? '' : `${name}/`}${model}`;
 }
 
-const openaiBaseUrl = 'https://api.openai.com/v1';
-
 /**
  * All endpoints by name. A configured provider never receives a key from the environment by virtue of
  * its name: a file could otherwise send OPENAI_API_KEY to a server of its choice.
  */
 export function endpointsOf(config: Pick<ModelsConfig, 'providers'>, env: ModelsEnvironment): Map<string, Endpoint> {
   const endpoints = new Map<string, Endpoint>();
-  if (env.OPENAI_API_KEY) endpoints.set(openaiEndpoint, openaiAt(env.OPENAI_API_KEY));
-  for (const [name, { base_url, api_key, headers }] of Object.entries(config.providers)) {
-    const endpoint = endpointAt(name, base_url, `providers.${name}.base_url in ${configFile}`);
+  for (const provider of keyedProviders) {
+    const apiKey = env[provider.key];
+    if (apiKey) endpoints.set(provider.name, endpointOfKey(provider, apiKey));
+  }
+  for (const [name, { base_url, api_key, headers, wire }] of Object.entries(config.providers)) {
+    const endpoint = endpointAt(name, base_url, `providers.${name}.base_url in ${configFile}`, wire);
     endpoints.set(name, { ...endpoint, apiKey: api_key || undefined, origin: 'config', headers: { ...endpoint.headers, ...headers } });
   }
   if (env.AGENT_BASE_URL) {
@@ -61,12 +80,13 @@ export function endpointsOf(config: Pick<ModelsConfig, 'providers'>, env: Models
   return endpoints;
 }
 
-/** An OpenAI-compatible server without a key. User and password in the URL, which `fetch` refuses, are sent as a header. */
-export function endpointAt(name: string, url: string, baseUrlSetting: string): Endpoint {
+/** A server without a key. User and password in the URL, which `fetch` refuses, are sent as a header. */
+export function endpointAt(name: string, url: string, baseUrlSetting: string, wire: Wire = 'openai-chat'): Endpoint {
   const { baseUrl, query, headers } = partsOf(url);
   return {
     name,
-    label: `OpenAI-compatible server at ${shownUrl(baseUrl)}`,
+    label: `${wire === 'anthropic' ? 'Anthropic' : 'OpenAI'}-compatible server at ${shownUrl(baseUrl)}`,
+    wire,
     origin: 'offered',
     baseUrl,
     query,
@@ -107,14 +127,13 @@ export function shownUrl(url: string): string {
   return url.replace(/[?#].*$/s, '').replace(/\/\/[^/]*@/, '//').replace(/\/$/, '');
 }
 
-function openaiAt(apiKey: string): Endpoint {
-  const endpoint = endpointAt(openaiEndpoint, openaiBaseUrl, `what answers at ${openaiBaseUrl}`);
-  return {
-    ...endpoint,
-    label: 'OpenAI',
-    origin: 'environment',
-    unreachableHint: 'check your network connection',
-    apiKey,
-    apiKeySetting: 'OPENAI_API_KEY',
-  };
+/** The headers that tell the key, as the wire wants them. */
+export function keyHeaders({ wire, apiKey }: Pick<Endpoint, 'wire' | 'apiKey'>): Record<string, string> {
+  if (wire === 'anthropic') return { 'anthropic-version': '2023-06-01', ...(apiKey && { 'x-api-key': apiKey }) };
+  return apiKey ? { authorization: `Bearer ${apiKey}` } : {};
+}
+
+function endpointOfKey({ name, label, wire, baseUrl, key }: KeyedProvider, apiKey: string): Endpoint {
+  const endpoint = endpointAt(name, baseUrl, `what answers at ${baseUrl}`, wire);
+  return { ...endpoint, label, origin: 'environment', unreachableHint: 'check your network connection', apiKey, apiKeySetting: key };
 }

@@ -30,5 +30,5 @@ it('contributes the providers and provides the choice', async () => {
 
 it('says where each key may be set', () => {
   const from = Object.entries(manifest.config.shape).map(([key, schema]) => [key, schema.meta()?.from]);
-  expect(Object.fromEntries(from)).toEqual({ model: 'trusted-project', providers: 'trusted-project', temperature: 'any', max_tokens: 'any' });
+  expect(Object.fromEntries(from)).toEqual({ model: 'trusted-project', providers: 'trusted-project', temperature: 'any', max_tokens: 'any', thinking: 'any' });
 });

@@ -14,7 +14,10 @@ export default definePlugin(manifest, (p) => {
   const provider = (endpoint: Endpoint): Provider => ({
     label: endpoint.label,
     // The AI SDK costs tens of milliseconds to import, which only a run that talks to a model should pay.
-    model: async (id) => (await import('./openai-chat.ts')).openaiChatModel(endpoint, id, fetch),
+    model: async (id) =>
+      endpoint.wire === 'anthropic'
+        ? (await import('./anthropic.ts')).anthropicModel(endpoint, id, fetch, p.config.thinking)
+        : (await import('./openai-chat.ts')).openaiChatModel(endpoint, id, fetch),
   });
   // Of servers that were found, or are known by default.
   const offered = new Map<string, Endpoint>();

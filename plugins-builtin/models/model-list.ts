@@ -1,5 +1,5 @@
 /** Asks a server which models it has. */
-import { type Endpoint, type Fetch, urlAt } from './endpoints.ts';
+import { type Endpoint, type Fetch, keyHeaders, urlAt } from './endpoints.ts';
 
 /** Milliseconds a list is waited for where it would only make a message better. */
 export const listDeadline = 2_000;
@@ -8,11 +8,12 @@ export const listDeadline = 2_000;
  * Ids that `GET /models` answers, or undefined when it gives no list within `deadline` milliseconds.
  * Never throws: the list only serves suggestions and discovery.
  */
-export async function listModels(endpoint: Pick<Endpoint, 'baseUrl' | 'query' | 'apiKey' | 'headers'>, fetch: Fetch, deadline: number): Promise<string[] | undefined> {
-  const authorization: Record<string, string> = endpoint.apiKey ? { authorization: `Bearer ${endpoint.apiKey}` } : {};
+export async function listModels(endpoint: Pick<Endpoint, 'baseUrl' | 'query' | 'apiKey' | 'headers' | 'wire'>, fetch: Fetch, deadline: number): Promise<string[] | undefined> {
+  // Anthropic lists twenty at a time unless it is asked for more.
+  const all = endpoint.wire === 'anthropic' ? { ...endpoint, query: `${endpoint.query || '?'}${endpoint.query ? '&' : ''}limit=1000` } : endpoint;
   try {
-    const response = await fetch(urlAt(endpoint, '/models'), {
-      headers: { ...authorization, ...endpoint.headers },
+    const response = await fetch(urlAt(all, '/models'), {
+      headers: { ...keyHeaders(endpoint), ...endpoint.headers },
       signal: AbortSignal.timeout(deadline),
     });
     if (response.ok) return idsOf(await response.json());

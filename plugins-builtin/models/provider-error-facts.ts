@@ -1,6 +1,6 @@
 /** What an error of the AI SDK, of `fetch` or in a stream tells, in one shape. */
 import { isOperational, oneLine } from 'newt-agent';
-import { ownErrorType } from './chat-frames.ts';
+import { ownErrorType } from './mended-stream.ts';
 
 export interface Facts {
   /** HTTP status; of an error in a stream, its numeric code. */

@@ -1,6 +1,6 @@
 /** What a model server or the way to it did wrong, as one line that names the fix. */
 import { closest, OperationalError } from 'newt-agent';
-import { ownErrorType } from './chat-frames.ts';
+import { ownErrorType } from './mended-stream.ts';
 import { configFile, modelSetting, shownUrl, type Endpoint } from './endpoints.ts';
 import { notHttp, readFacts, type Facts } from './provider-error-facts.ts';
 
@@ -77,7 +77,7 @@ async function diagnoseStatus(status: number, facts: Facts, scene: ErrorScene): 
   if (facts.page && (status < 400 || noSuchPath)) return webPage(scene);
   if (status < 400) return malformed(facts, scene);
   if (status === 401 || status === 403) return auth(facts, scene);
-  if (status === 429) return rateLimit(facts, scene);
+  if (status === 429 || status === 402) return rateLimit(facts, scene);
   if (status === 404 && /\bmodel\b|model_not_found/.test(facts.words)) return unknownModel(facts, scene, await scene.listModels());
   if (noSuchPath) return missingPath(facts, scene);
   return status === 400 ? diagnoseWords(facts, scene, badRequest) : status < 500 && status !== 408 ? badRequest(facts, scene) : serverFailure(facts, scene);
@@ -87,7 +87,7 @@ async function diagnoseStatus(status: number, facts: Facts, scene: ErrorScene): 
 async function diagnoseWords(facts: Facts, scene: ErrorScene, otherwise = serverFailure): Promise<Finding> {
   const { words } = facts;
   if (/invalid_api_key|authentication|unauthorized/.test(words)) return auth(facts, scene);
-  if (/rate.?limit|too many requests|insufficient_quota/.test(words)) return rateLimit(facts, scene);
+  if (/rate.?limit|too many requests|insufficient_quota|billing_error|credit balance/.test(words)) return rateLimit(facts, scene);
   if (modelMissing.test(words)) return unknownModel(facts, scene, await scene.listModels());
   if (/invalid_request|bad_request|context.?length/.test(words)) return badRequest(facts, scene);
   return otherwise(facts, scene);
@@ -122,7 +122,7 @@ function malformed(facts: Facts, { endpoint }: ErrorScene): Finding {
   return {
     kind: 'not-a-model',
     retryable: false,
-    problem: `${shownUrl(endpoint.baseUrl)} answered with something that is not a chat completion${quoted(facts)}`,
+    problem: `${shownUrl(endpoint.baseUrl)} answered with something that is not ${served[endpoint.wire].one}${quoted(facts)}`,
     hint: checkBaseUrl(endpoint),
   };
 }
@@ -169,7 +169,7 @@ function auth(facts: Facts, { endpoint }: ErrorScene): Finding {
 }
 
 function rateLimit(facts: Facts, { endpoint }: ErrorScene): Finding {
-  const exhausted = /insufficient_quota|billing/.test(facts.words);
+  const exhausted = facts.status === 402 || /insufficient_quota|billing|credit balance/.test(facts.words);
   const pause = facts.retryAfter === undefined ? 'wait a little' : `wait ${Math.ceil(facts.retryAfter / 1000)} s`;
   return {
     kind: 'rate-limit',
@@ -201,7 +201,7 @@ async function missingPath(facts: Facts, scene: ErrorScene): Promise<Finding> {
   return {
     kind: 'not-a-model',
     retryable: false,
-    problem: `${shownUrl(endpoint.baseUrl)} has no chat completions${quoted(facts)}`,
+    problem: `${shownUrl(endpoint.baseUrl)} has no ${served[endpoint.wire].all}${quoted(facts)}`,
     hint: `${checkBaseUrl(endpoint)}${version}`,
   };
 }
@@ -224,8 +224,14 @@ function serverFailure(facts: Facts, { endpoint }: ErrorScene): Finding {
   };
 }
 
-function checkBaseUrl(endpoint: Endpoint): string {
-  return `check ${endpoint.baseUrlSetting}`;
+/** What a server of each wire has to offer. */
+const served = {
+  'openai-chat': { one: 'a chat completion', all: 'chat completions' },
+  anthropic: { one: 'an Anthropic message', all: 'Anthropic messages' },
+} as const;
+
+function checkBaseUrl({ baseUrlSetting, origin, wire }: Endpoint): string {
+  return `check ${baseUrlSetting}${origin === 'config' ? `, and its wire (${wire})` : ''}`;
 }
 
 function quoted({ status, says }: Facts): string {

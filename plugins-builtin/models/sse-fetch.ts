@@ -1,14 +1,16 @@
 /** The `fetch` given to the AI SDK: well-formed text in the request, a well-framed stream in the answer. */
-import { chatFrames } from './chat-frames.ts';
 import type { Fetch } from './endpoints.ts';
 
 export const eventStream = 'text/event-stream';
 
+/** Makes a well-formed event stream of the text of an answer, and tells when the answer is whole. */
+type Frames = (onDone: () => void) => TransformStream<string, string>;
+
 /**
- * Wraps `fetch`. Answers to requests that accept an event stream are reframed (see `chat-frames.ts`);
+ * Wraps `fetch`. Answers to requests that accept an event stream are reframed by `frames`;
  * a socket that closes early ends them like any other premature end, in the order of the stream.
  */
-export function createSseFetch(fetch: Fetch): typeof globalThis.fetch {
+export function createSseFetch(fetch: Fetch, frames: Frames): typeof globalThis.fetch {
   return async (input, init) => {
     const url = input instanceof Request ? input.url : input;
     const body = typeof init?.body === 'string' ? wellFormedJson(init.body) : init?.body;
@@ -18,7 +20,7 @@ export function createSseFetch(fetch: Fetch): typeof globalThis.fetch {
     let complete = false;
     const stream = endingOnBreak(response.body, { signal: init?.signal ?? undefined, isComplete: () => complete })
       .pipeThrough(new TextDecoderStream())
-      .pipeThrough(chatFrames(() => (complete = true)))
+      .pipeThrough(frames(() => (complete = true)))
       .pipeThrough(new TextEncoderStream());
     return new Response(stream, { status: response.status, statusText: response.statusText, headers: response.headers });
   };

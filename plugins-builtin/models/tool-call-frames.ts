@@ -69,7 +69,7 @@ function pieceOf({ index, id, type: _, function: called, ...rest }: JsonObject):
 }
 
 /** Servers refuse a history with other characters, and terminals obey some of them. */
-function nameOf(name: unknown): string | undefined {
+export function nameOf(name: unknown): string | undefined {
   const text = typeof name === 'string' ? name.trim() : '';
   return text === '' ? undefined : text.slice(0, longestName).replace(/[^\w.:/-]/g, '_');
 }

@@ -1,7 +1,8 @@
 /** However many plugins are installed, the first request stays small; and what it leaves out is found and used. */
-import { afterEach, expect, test } from 'vitest';
-import { createPlace, type Place } from '../support/agent-process.ts';
-import { type ModelServer, startModelServer } from '../support/model-server.ts';
+import { afterEach, describe, expect, test } from 'vitest';
+import type { Place } from '../support/agent-process.ts';
+import type { ModelServer } from '../support/model-server.ts';
+import { wires } from '../support/wires.ts';
 
 let place: Place;
 let server: ModelServer;
@@ -19,18 +20,19 @@ const variants: readonly (readonly [string, Readonly<Record<string, string>>])[]
   ['one plugin of 200 tools', { 'many.ts': bare('many', numbers.map(toolSource)) }],
 ];
 
-test.each(variants)('%s', async (_, files) => {
-  server = await startModelServer([
+describe.each(wires)('over the $name wire', (wire) => test.each(variants)('%s', async (_, files) => {
+  server = await wire.start([
     { toolCalls: [{ name: 'tool_search', arguments: { query: 'number 137' } }] },
     { toolCalls: [{ name: 'use_tool', arguments: { name: 'tool_number_137', args: { text: 'a' } } }, { id: 'direct', name: 'tool_number_4', arguments: { text: 'b' } }] },
     { text: 'done' },
   ]);
-  place = createPlace(server.url);
+  place = wire.place(server.url);
   place.plugins(files);
   const done = await place.agent(['run', 'go']);
   expect(done, done.stderr).toMatchObject({ code: 0, stdout: 'done\n' });
   const [first] = server.requests;
-  const withoutUser = { ...first?.body, messages: first?.body.messages.filter(({ role }) => role !== 'user') };
+  const sent = first?.sent as { readonly messages: readonly { readonly role: string }[] };
+  const withoutUser = { ...sent, messages: sent.messages.filter(({ role }) => role !== 'user') };
   expect(Buffer.byteLength(JSON.stringify(withoutUser))).toBeLessThanOrEqual(8 * 1_024);
   expect(first?.body.tools).toHaveLength(10);
   const results = place.events().flatMap((event) => (event.type === 'tool.result' ? [event.data] : []));
@@ -40,4 +42,4 @@ test.each(variants)('%s', async (_, files) => {
   const isMany = Object.keys(files).length > 1;
   const notices = place.events().flatMap((event) => (event.type === 'notice' ? [event.data.text] : []));
   expect(notices.filter((text) => text.includes('were dropped: plugins share 1 kB'))).toHaveLength(isMany ? 1 : 0);
-});
+}));

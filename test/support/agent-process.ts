@@ -43,8 +43,11 @@ export interface Place {
 
 const deadline = 60_000;
 
-/** @param model base URL of a scripted server; the model is called `env/test` */
-export function createPlace(model?: string): Place {
+/**
+ * @param model base URL of a scripted server; the model is called `env/test`
+ * @param config text of the person's `config.yaml`
+ */
+export function createPlace(model?: string, config?: string): Place {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'agent-e2e-')));
   const home = join(root, 'home');
   const workspace = join(root, 'workspace');
@@ -55,6 +58,7 @@ export function createPlace(model?: string): Place {
       writeFileSync(join(base, name), content);
     }
   };
+  if (config !== undefined) write(home, { 'config/config.yaml': config });
   return {
     root,
     home,

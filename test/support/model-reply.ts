@@ -21,6 +21,8 @@ export interface Reply {
   readonly text?: string | readonly string[];
   readonly reasoning?: string | readonly string[];
   readonly toolCalls?: readonly ScriptedToolCall[];
+  /** Thinking that only the server can read, on the Anthropic wire. */
+  readonly redacted?: string;
   /** Sent when the request asks for usage; `false`: never. */
   readonly usage?: ScriptedUsage | false;
   /** Default: `tool_calls` or `stop`. */
@@ -32,8 +34,10 @@ export interface Reply {
   readonly gateAfter?: number;
   /** Destroys the socket after so many chunks; with `rawSse`, so many packets. */
   readonly cutAfter?: number;
-  /** HTTP status; 400 and above answer with `body`, or with an error object in OpenAI's shape. */
+  /** HTTP status; 400 and above answer with `body`, or with an error object as the wire has it. */
   readonly status?: number;
+  /** The words of that error object. */
+  readonly says?: string;
   /** Sent in place of everything else; an object as JSON. */
   readonly body?: string | object;
   readonly headers?: Readonly<Record<string, string>>;
@@ -48,7 +52,7 @@ export interface ChatMessage {
   readonly tool_call_id?: string;
 }
 
-/** The request body as clients send it. */
+/** The request body as clients of the OpenAI wire send it; of other wires what it would be there. */
 export interface ChatRequest {
   readonly model: string;
   readonly messages: readonly ChatMessage[];
@@ -60,11 +64,11 @@ export interface ChatRequest {
   readonly [key: string]: unknown;
 }
 
-const defaultUsage: ScriptedUsage = { inputTokens: 10, outputTokens: 5 };
+export const defaultUsage: ScriptedUsage = { inputTokens: 10, outputTokens: 5 };
 const created = 1_700_000_000;
 
 /** Chunks of the reply, in the order real servers use: reasoning, text, tool calls. */
-export function replyDeltas(reply: Reply): object[] {
+function replyDeltas(reply: Reply): object[] {
   return [
     ...listed(reply.reasoning).map((text) => ({ reasoning_content: text })),
     ...listed(reply.text).map((text) => ({ content: text })),
@@ -73,18 +77,18 @@ export function replyDeltas(reply: Reply): object[] {
 }
 
 /** The chunk that carries one delta. */
-export function deltaChunk(model: string, delta: object, finish: string | null = null): object {
+function deltaChunk(model: string, delta: object, finish: string | null = null): object {
   return { ...head(model, 'chat.completion.chunk'), choices: [{ index: 0, delta, finish_reason: finish }] };
 }
 
 /** The chunk without choices that ends a stream whose request asked for usage. */
-export function usageChunk(model: string, reply: Reply): object | undefined {
+function usageChunk(model: string, reply: Reply): object | undefined {
   const usage = wireUsage(reply);
   return usage && { ...head(model, 'chat.completion.chunk'), choices: [], usage };
 }
 
 /** The answer to a request without `stream`. */
-export function completion(model: string, reply: Reply): object {
+function completion(model: string, reply: Reply): object {
   const calls = (reply.toolCalls ?? []).map((call, index) => ({
     id: callId(call, index),
     type: 'function',
@@ -99,20 +103,54 @@ export function completion(model: string, reply: Reply): object {
   return { ...head(model, 'chat.completion'), choices: [{ index: 0, message, finish_reason: finishOf(reply) }], usage: wireUsage(reply) };
 }
 
-/** The body of an error that the script gives by status alone. */
-export function errorBody(status: number): object {
-  return { error: { message: `scripted error ${status}`, type: status >= 500 ? 'server_error' : 'invalid_request_error', code: null } };
+/** The body of an error that the script gives by status, and perhaps by words. */
+function errorBody(status: number, says?: string): object {
+  const code = says === undefined ? undefined : { 401: 'invalid_api_key', 404: 'model_not_found' }[status];
+  return { error: { message: says ?? `scripted error ${status}`, type: status >= 500 ? 'server_error' : 'invalid_request_error', code: code ?? null } };
 }
 
-export function finishOf(reply: Reply): string {
+/** What a wire makes of requests and replies. */
+export interface ServerWire {
+  /** Path of its requests. */
+  readonly path: string;
+  /** The request in the words of the OpenAI wire, so that a test reads one on any wire in the same way. */
+  request(sent: unknown): ChatRequest;
+  /** Why the server refuses it, if it does. */
+  refusal(sent: unknown): string | undefined;
+  models(ids: readonly string[]): object;
+  error(status: number, says?: string): object;
+  /** The answer to a request without `stream`. */
+  whole(request: ChatRequest, reply: Reply): object;
+  opening(request: ChatRequest, reply: Reply): readonly string[];
+  /** One item per chunk. */
+  chunks(request: ChatRequest, reply: Reply): readonly string[];
+  closing(request: ChatRequest, reply: Reply): readonly string[];
+}
+
+export const openaiWire: ServerWire = {
+  path: '/v1/chat/completions',
+  request: (sent) => sent as ChatRequest,
+  refusal: () => undefined,
+  models: (ids) => ({ object: 'list', data: ids.map((id) => ({ id, object: 'model' })) }),
+  error: errorBody,
+  whole: ({ model }, reply) => completion(model, reply),
+  opening: ({ model }) => [sse(deltaChunk(model, { role: 'assistant', content: '' }))],
+  chunks: ({ model }, reply) => replyDeltas(reply).map((delta) => sse(deltaChunk(model, delta))),
+  closing({ model, stream_options: options }, reply) {
+    const usage = options?.include_usage ? usageChunk(model, reply) : undefined;
+    return [sse(deltaChunk(model, {}, finishOf(reply))), ...(usage ? [sse(usage)] : []), sse('[DONE]')];
+  },
+};
+
+function finishOf(reply: Reply): string {
   return reply.finish ?? (reply.toolCalls?.length ? 'tool_calls' : 'stop');
 }
 
-export function sse(data: object | string): string {
+function sse(data: object | string): string {
   return `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
 }
 
-function listed(text: string | readonly string[] | undefined): readonly string[] {
+export function listed(text: string | readonly string[] | undefined): readonly string[] {
   return text === undefined ? [] : typeof text === 'string' ? [text] : text;
 }
 
@@ -122,15 +160,15 @@ function toolCallDeltas(call: ScriptedToolCall, index: number): object[] {
   return [opening, ...rest].map((delta) => ({ tool_calls: [delta] }));
 }
 
-function callId(call: ScriptedToolCall, index: number): string {
+export function callId(call: ScriptedToolCall, index: number): string {
   return call.id ?? `call_${index + 1}`;
 }
 
-function argumentText(call: ScriptedToolCall): string {
+export function argumentText(call: ScriptedToolCall): string {
   return typeof call.arguments === 'string' ? call.arguments : JSON.stringify(call.arguments);
 }
 
-function inPieces(text: string, count: number): string[] {
+export function inPieces(text: string, count: number): string[] {
   const size = Math.max(1, Math.ceil(text.length / count));
   return Array.from({ length: Math.ceil(text.length / size) }, (_, at) => text.slice(at * size, (at + 1) * size));
 }

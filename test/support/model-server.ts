@@ -1,12 +1,12 @@
 /**
  * A scripted model server: a real HTTP server on loopback that speaks the OpenAI chat-completions wire
- * and answers what a test wrote down. It is scripted because no real model is available to the tests;
+ * (or another, see `anthropic-server.ts`) and answers what a test wrote down. It is scripted because no real model is available to the tests;
  * nothing it says is the output of a model.
  */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { completion, deltaChunk, errorBody, finishOf, replyDeltas, sse, usageChunk, type ChatRequest, type Reply } from './model-reply.ts';
+import { openaiWire, type ChatRequest, type Reply, type ServerWire } from './model-reply.ts';
 
 export type { ChatMessage, ChatRequest, Reply, ScriptedToolCall, ScriptedUsage } from './model-reply.ts';
 
@@ -15,6 +15,8 @@ export type Script = readonly Reply[] | ((request: ChatRequest, n: number) => Re
 
 export interface RecordedRequest {
   readonly body: ChatRequest;
+  /** The body as it was sent: on the OpenAI wire the same. */
+  readonly sent: unknown;
   readonly bytes: Buffer;
   readonly headers: IncomingHttpHeaders;
   /** Arrival of the whole request, in milliseconds since the epoch, with fractions. */
@@ -32,6 +34,8 @@ export interface ModelServerOptions {
   readonly models?: readonly string[];
   /** Default: any free port. */
   readonly port?: number;
+  /** Default: OpenAI's. */
+  readonly wire?: ServerWire;
 }
 
 export interface ModelServer {
@@ -55,27 +59,28 @@ export async function startModelServer(script: Script, options: ModelServerOptio
   const requests: RecordedRequest[] = [];
   const waiting: { readonly count: number; readonly done: () => void }[] = [];
   const models = options.models ?? ['scripted-model'];
+  const wire = options.wire ?? openaiWire;
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const bytes = await readAll(request);
-    if (request.method === 'GET' && request.url === '/v1/models') {
-      return sendBody(response, 200, { object: 'list', data: models.map((id) => ({ id, object: 'model' })) });
-    }
-    if (request.method !== 'POST' || request.url !== '/v1/chat/completions') return sendBody(response, 404, { detail: 'Not Found' });
-    const body = parseRequest(bytes);
-    if (!body) return sendBody(response, 400, { error: { message: 'the request body is not JSON', type: 'invalid_request_error', code: null } });
+    if (request.method === 'GET' && request.url?.split('?')[0] === '/v1/models') return sendBody(response, 200, wire.models(models));
+    if (request.method !== 'POST' || request.url !== wire.path) return sendBody(response, 404, { detail: 'Not Found' });
+    const sent = parseRequest(bytes);
+    if (!sent) return sendBody(response, 400, wire.error(400, 'the request body is not JSON'));
+    const body = wire.request(sent);
     const n = requests.length;
     const at = performance.timeOrigin + performance.now();
-    requests.push({ body, bytes, headers: request.headers, at, clientPort: request.socket.remotePort, completed: completed(response) });
+    requests.push({ body, sent, bytes, headers: request.headers, at, clientPort: request.socket.remotePort, completed: completed(response) });
     for (const { count, done } of waiting) if (requests.length >= count) done();
-    await send(response, body, await replyFor(script, options, body, n));
+    const refused = wire.refusal(sent);
+    await send(response, wire, body, refused === undefined ? await replyFor(script, options, body, n) : { status: 400, says: refused });
   };
 
   const server = createServer((request, response) => {
     response.on('error', () => undefined);
     serve(request, response).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
-      else sendBody(response, 500, { error: { message: `the script failed: ${String(error)}`, type: 'server_error', code: null } });
+      else sendBody(response, 500, wire.error(500, `the script failed: ${String(error)}`));
     });
   });
   await new Promise<void>((resolve, reject) => {
@@ -98,39 +103,35 @@ async function replyFor(script: Script, options: ModelServerOptions, body: ChatR
   if (typeof script === 'function') return script(body, n);
   const reply = script[n] ?? (options.repeatLast ? script.at(-1) : undefined);
   const message = `the script has ${script.length} replies, this is request ${n + 1}`;
-  return reply ?? { status: 400, body: { error: { message, type: 'invalid_request_error', code: 'script_over' } } };
+  return reply ?? { status: 400, says: message };
 }
 
-async function send(response: ServerResponse, body: ChatRequest, reply: Reply): Promise<void> {
+async function send(response: ServerResponse, wire: ServerWire, body: ChatRequest, reply: Reply): Promise<void> {
   if (reply.delayMs) await wait(reply.delayMs);
   const status = reply.status ?? 200;
-  if (reply.body !== undefined || status >= 400) return sendBody(response, status, reply.body ?? errorBody(status), reply.headers);
-  if (reply.rawSse === undefined && !body.stream) return sendBody(response, status, completion(body.model, reply), reply.headers);
+  if (reply.body !== undefined || status >= 400) return sendBody(response, status, reply.body ?? wire.error(status, reply.says), reply.headers);
+  if (reply.rawSse === undefined && !body.stream) return sendBody(response, status, wire.whole(body, reply), reply.headers);
   response.socket?.setNoDelay(true);
   response.writeHead(status, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache', ...reply.headers });
   response.flushHeaders();
-  const cut = reply.rawSse === undefined ? await sendDeltas(response, body, reply) : await sendPackets(response, reply, reply.rawSse);
+  const cut = reply.rawSse === undefined ? await sendChunks(response, wire, body, reply) : await sendPackets(response, reply, reply.rawSse);
   if (cut) response.destroy();
   else response.end();
 }
 
 /** Answers true when the script cuts the stream here. */
-async function sendDeltas(response: ServerResponse, body: ChatRequest, reply: Reply): Promise<boolean> {
-  const { model } = body;
-  await write(response, sse(deltaChunk(model, { role: 'assistant', content: '' })));
+async function sendChunks(response: ServerResponse, wire: ServerWire, body: ChatRequest, reply: Reply): Promise<boolean> {
+  for (const frame of wire.opening(body, reply)) await write(response, frame);
   if (reply.cutAfter === 0) return true;
   let sent = 0;
-  for (const delta of replyDeltas(reply)) {
+  for (const chunk of wire.chunks(body, reply)) {
     if (sent === (reply.gateAfter ?? 1)) await reply.gate;
-    await write(response, sse(deltaChunk(model, delta)));
+    await write(response, chunk);
     sent += 1;
     if (sent === reply.cutAfter) return true;
   }
   await reply.gate;
-  await write(response, sse(deltaChunk(model, {}, finishOf(reply))));
-  const usage = body.stream_options?.include_usage ? usageChunk(model, reply) : undefined;
-  if (usage) await write(response, sse(usage));
-  await write(response, sse('[DONE]'));
+  for (const frame of wire.closing(body, reply)) await write(response, frame);
   return false;
 }
 

@@ -16,7 +16,8 @@ function shapes() {
     request: z.object({ round: z.number(), model: text, messages: z.number(), tools: z.number() }),
     delta: z.object({ kind: z.enum(['text', 'reasoning']), text }),
     assistant: z.object({ text, finish: text, partial: z.boolean(), calls: z.array(z.object({ id, name: text, arguments: text })) }),
-    reasoning: z.object({ text }),
+    // The parts go back to the model as they are, when the session goes on.
+    reasoning: z.object({ text, parts: z.array(z.object({ text, at: z.number().optional(), provider: z.json().optional() })).optional() }),
     'tool.call': z.object({ call: id, name: text, input: z.json() }),
     'tool.ask': z.object({ call: id, question: text, reason: text, rule: text.optional(), preview: text.optional() }),
     'tool.answer': z.object({ call: id, allowed: z.boolean(), by: z.enum(['person', 'nobody', 'cancel']) }),
@@ -25,7 +26,7 @@ function shapes() {
     round: z.object({ round: z.number() }),
     retry: z.object({ reason: text, attempt: z.number(), partial: text }),
     fault: z.object({ plugin: text.optional(), where: text, kind: text, cause: text, action: text, next: text, line: text }),
-    usage: z.object({ inputTokens: z.number().optional(), outputTokens: z.number().optional() }),
+    usage: z.object({ inputTokens: z.number().optional(), outputTokens: z.number().optional(), cacheReadTokens: z.number().optional() }),
     notice: z.object({ level: z.enum(['info', 'warn', 'error']), text }),
     stop: z.object({
       reason: z.enum(['answered', 'done', 'failed', 'rounds', 'cancelled', 'error']),

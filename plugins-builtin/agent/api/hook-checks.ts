@@ -32,11 +32,12 @@ const systemMessage = shape({ role: (role) => role === 'system', content: isStri
 const otherMessage = shape({ role: (role) => role === 'user' || role === 'assistant' || role === 'tool', content: list(part) });
 const message: Check = (value) => otherMessage(value) || systemMessage(value);
 const schema = shape({ name: isString, description: isString, inputSchema: isObject });
+const thought = shape({ text: isString, at: optional(isNumber), provider: optional(isObject) });
 const announced = shape({ id: isString, name: isString, arguments: isString });
 
 export const isPrompt = shape({ sections: list(shape({ id: isString, text: isString })) });
 export const isModelRequest = shape({ messages: list(message), tools: list(schema), temperature: optional(isNumber), maxTokens: optional(isNumber) });
-export const isModelResponse = shape({ text: isString, reasoning: isString, finish: isString, calls: list(announced) });
+export const isModelResponse = shape({ text: isString, reasoning: isString, finish: isString, calls: list(announced), reasoningParts: optional(list(thought)) });
 export const isRecovery = shape({ retry: isBoolean, after: optional(isNumber) });
 export const isToolUse = shape({ name: isString, input: (input) => input !== undefined });
 export const isToolOutcome = shape({ text: isString, isError: isBoolean });

@@ -60,11 +60,22 @@ export interface AnnouncedCall {
   readonly arguments: string;
 }
 
+/** One thought, as its provider wants it back. */
+export interface ReasoningPart {
+  /** Empty where the provider keeps it to itself. */
+  readonly text: string;
+  /** Characters of the answer's text before it; default 0. */
+  readonly at?: number;
+  /** The provider's signature and the like: `providerOptions` of the AI SDK. */
+  readonly provider?: Json;
+}
+
 export interface ModelResponse {
   readonly session: string;
   readonly round: number;
   readonly text: string;
   readonly reasoning: string;
+  readonly reasoningParts?: readonly ReasoningPart[];
   readonly calls: readonly AnnouncedCall[];
   readonly finish: string;
 }
