@@ -6,6 +6,7 @@ import type { z } from 'zod';
 import { KernelError } from './errors.ts';
 import type { FaultKind } from './heal/fault.ts';
 import { type HookMap, hookSlotKey, type Order, type PayloadOf, type Tap } from './hook-spec.ts';
+import { isCancelled } from './heal/watchdog.ts';
 import { createContext, type ContextHost, type Registrar } from './context.ts';
 import { type Manifest, type PluginRecord, transition } from './lifecycle.ts';
 import { complete, idPattern } from './manifest.ts';
@@ -33,6 +34,8 @@ export interface ActivationHost {
   /** Why the plugin must not run after all, looked at again right before it is loaded. */
   readonly withdrawn: (record: PluginRecord) => string | undefined;
   readonly fire: (event: string) => Promise<void>;
+  /** Runs code of a plugin so that it is interrupted when it does not come back. @throws KernelError `HANG` */
+  readonly interruptible: <T>(record: PluginRecord, fn: () => T) => T;
 }
 
 const disposeDeadline = 2_000;
@@ -93,9 +96,9 @@ async function enter(host: ActivationHost, record: PluginRecord, where: 'load' |
   provenance.current = record;
   let answer: unknown;
   try {
-    answer = provenance.enter(provenance.newFrame(record), fn, undefined, argument, undefined);
+    answer = host.interruptible(record, () => provenance.enter(provenance.newFrame(record), fn, undefined, argument, undefined));
   } catch (error) {
-    throw new ActivationFailure(where, error);
+    throw isCancelled(error) ? error : new ActivationFailure(where, error);
   } finally {
     provenance.current = outer;
     host.ran(record, where);
@@ -103,7 +106,7 @@ async function enter(host: ActivationHost, record: PluginRecord, where: 'load' |
   try {
     return await answer;
   } catch (error) {
-    throw new ActivationFailure(where, error);
+    throw isCancelled(error) ? error : new ActivationFailure(where, error);
   }
 }
 

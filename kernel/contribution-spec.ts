@@ -28,6 +28,8 @@ export interface MemberSpec<Item = never> {
   readonly operational?: (error: unknown) => boolean;
   /** Makes the error of a passed deadline where that is news of the world: a server that stopped sending. */
   readonly late?: (ms: number) => Error;
+  /** Whether a third-party item's code can be interrupted when it does not come back; default true. */
+  readonly hard?: boolean;
   /** Methods of the returned object that enter the same slot. */
   readonly methods?: Readonly<Record<string, MemberSpec>>;
   /** Makes the function from the item where it is not the member itself: what a schema does is a plugin's code too. */

@@ -4,7 +4,7 @@
  */
 import tapable from 'tapable';
 import type { Decision } from './decision.ts';
-import { type AsyncGuard, denial, guardAsync, guardSync, type GuardHost, type HookRun, type SyncGuard } from './heal/guard.ts';
+import { type AsyncGuard, denial, guardAsync, guardSync, type GuardHost, type HookRun, stretch, type SyncGuard } from './heal/guard.ts';
 import { stricter } from './decision.ts';
 import type { Fault } from './heal/fault.ts';
 import type { HookSpec, Order } from './hook-spec.ts';
@@ -24,6 +24,7 @@ interface SyncForm extends Interceptable {
   call(payload: unknown, run: HookRun): unknown;
 }
 interface AsyncForm extends Interceptable {
+  callAsync(payload: unknown, run: HookRun, done: (error: Error | null, value?: unknown) => void): void;
   promise(payload: unknown, run: HookRun): Promise<unknown>;
 }
 
@@ -110,9 +111,16 @@ export class HookPoint {
     const { provenance } = this.#host;
     const run: HookRun = { signal, decision: undefined };
     const outer = provenance.current;
-    const done = form.promise(freezeJson(payload), run);
+    const done = this.spec.hard && this.#host.interrupter?.armed ? this.#callHard(form, freezeJson(payload), run) : form.promise(freezeJson(payload), run);
     provenance.current = outer;
     return this.spec.kind === 'gate' ? done.then(() => this.#verdict(run.decision)) : done;
+  }
+
+  /** With a promise from outside of the stretch: one that is made within is lost when it is interrupted. */
+  #callHard(form: AsyncForm, payload: unknown, run: HookRun): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      stretch(this.#host, this.spec, run, () => form.callAsync(payload, run, (error, value) => (error ? reject(error) : resolve(value))));
+    });
   }
 
   #verdict(decision: Decision | undefined): Decision {
@@ -142,7 +150,7 @@ export class HookPoint {
       const form = asyncHook(this.spec.kind);
       this.#watch(form);
       for (const [index, { slot }] of this.#order.sorted.entries()) {
-        if (index > 0 && index % stretch === 0) form.tapAsync('breath', this.#breath);
+        if (index > 0 && index % stretchTaps === 0) form.tapAsync('breath', this.#breath);
         form.tapAsync(slot.owner.id, guardAsync(this.#host, slot, this.spec));
       }
       this.#async = form;
@@ -150,9 +158,9 @@ export class HookPoint {
   }
 
   // Taps that answer at once run inside of each other: the stack has to be let go of now and then.
-  readonly #breath: AsyncGuard = (_payload, _run, done) => {
+  readonly #breath: AsyncGuard = (_payload, run, done) => {
     queueMicrotask(() => {
-      done(null);
+      stretch(this.#host, this.spec, run, () => done(null));
       this.#host.provenance.current = undefined;
     });
   };
@@ -165,7 +173,7 @@ export class HookPoint {
 }
 
 /** Taps of one hook that may run in one stretch of the stack. */
-const stretch = 250;
+const stretchTaps = 250;
 
 const args: ['payload', 'run'] = ['payload', 'run'];
 

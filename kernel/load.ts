@@ -6,7 +6,7 @@ import { basename, dirname, join, relative, sep } from 'node:path';
 import type { Jiti, JitiOptions } from 'jiti';
 import { KernelError } from './errors.ts';
 import { stackOf } from './heal/fault.ts';
-import type { Candidate, PluginRecord } from './lifecycle.ts';
+import type { PluginRecord } from './lifecycle.ts';
 import { isPluginDefinition, type PluginDefinition } from './plugin.ts';
 import { checkConfined } from './trust/confine.ts';
 
@@ -17,10 +17,13 @@ export interface LoaderOptions {
   readonly virtualModules: () => Promise<Readonly<Record<string, unknown>>>;
 }
 
+/** Runs code of a plugin so that it is interrupted when it does not come back. */
+type Interruptible = <T>(record: PluginRecord, fn: () => T) => T;
+
 export type Loader = (record: PluginRecord) => Promise<PluginDefinition>;
 
 /** jiti is imported with the first plugin that needs it: an agent without plugins does not pay for it. */
-export function createLoader(options: LoaderOptions): Loader {
+export function createLoader(options: LoaderOptions, interruptible: Interruptible = (_, fn) => fn()): Loader {
   // What is confined has an instance of its own, and shares no transpiled source with others.
   const instances = new Map<string | undefined, Promise<Jiti>>();
   // Two imports of one file at once would evaluate it twice.
@@ -31,7 +34,8 @@ export function createLoader(options: LoaderOptions): Loader {
     instances.set(confine, made);
     return made;
   };
-  const importModule = async ({ entry, confine }: Candidate): Promise<unknown> => {
+  const importModule = async (record: PluginRecord): Promise<unknown> => {
+    const { entry, confine } = record.candidate;
     const instance = await instanceFor(confine);
     // A module that failed half way must not be found half made by the next attempt.
     const folder = dirname(entry) + sep;
@@ -39,7 +43,7 @@ export function createLoader(options: LoaderOptions): Loader {
     try {
       // The synchronous form also transpiles .mjs and .js, so that a failed import is not cached for ever
       // as Node's own is. It cannot take top-level await.
-      return instance(entry);
+      return interruptible(record, () => instance(entry) as unknown);
     } catch (error) {
       // V8 has many words for an await it did not expect. What does not compile has its place in front of
       // its name; a SyntaxError the plugin itself threw (of JSON.parse, say) has not, and must not run twice.
@@ -52,7 +56,7 @@ export function createLoader(options: LoaderOptions): Loader {
   return async (record) => {
     const { candidate } = record;
     if (candidate.load) return (await candidate.load()).default;
-    const running = loading.get(candidate.entry) ?? importModule(candidate);
+    const running = loading.get(candidate.entry) ?? importModule(record);
     loading.set(candidate.entry, running);
     try {
       return definitionOf(await running, candidate.entry);

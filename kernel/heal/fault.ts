@@ -7,13 +7,14 @@ import type { Tier } from '../tier.ts';
  * - `load`, `setup`: the plugin never came up
  * - `threw`, `rejected`: a handler failed
  * - `timeout`: a handler did not settle in time
+ * - `hang`: it did not come back, and was interrupted, or the process had to be ended for it
  * - `contract`: it answered with the wrong type, or registered something malformed
  * - `stray`: an error from a timer, listener, microtask or floating promise
  * - `exit`: it tried to end the process
  * - `flood`: it wrote more to its log than is kept
  * - `dispose`: it did not let go in time, or failed while it did
  */
-export type FaultKind = 'load' | 'setup' | 'threw' | 'rejected' | 'timeout' | 'contract' | 'stray' | 'exit' | 'flood' | 'dispose';
+export type FaultKind = 'load' | 'setup' | 'threw' | 'rejected' | 'timeout' | 'hang' | 'contract' | 'stray' | 'exit' | 'flood' | 'dispose';
 
 export interface SourcePlace {
   readonly file: string;

@@ -2,9 +2,10 @@
 import { SlotCall } from '../call.ts';
 import type { MemberSpec } from '../contribution-spec.ts';
 import { KernelError } from '../errors.ts';
-import { type Fault, FaultError, type FaultKind } from './fault.ts';
+import { type Fault, FaultError, type FaultKind, OperationalError } from './fault.ts';
 import type { Slot } from '../slot.ts';
-import { faultKind, type GuardHost, isNews, isThenable, settleCall } from './guard.ts';
+import { faultKind, type GuardHost, interruptedFault, isNews, isThenable, settleCall } from './guard.ts';
+import { isInterrupted } from './interrupt.ts';
 import { guardStream, isStream } from './guard-stream.ts';
 
 /** What a caller adds to the call: a signal, and whatever its domain gives to handlers. */
@@ -45,9 +46,14 @@ async function runMember(
   let answer: unknown;
   let pending: boolean;
   try {
-    answer = provenance.enter(frame, fn, self, input, call);
+    answer = enterMember(host, slot, spec, () => provenance.enter(frame, fn, self, input, call));
     pending = isThenable(answer);
   } catch (error) {
+    if (isInterrupted(error)) {
+      const fault = interruptedFault(error);
+      if (!fault) throw new OperationalError('it was cancelled while it ran');
+      return policyValue(spec, fault);
+    }
     return blame(slot, spec, 'threw', error, context?.signal);
   } finally {
     provenance.current = outer;
@@ -72,6 +78,11 @@ async function runMember(
   // A stream has come through only when it has ended.
   if (slot.watched && spec.kind !== 'stream') slot.observer.clean(slot);
   return value;
+}
+
+/** @throws Interrupted, and what the member throws */
+function enterMember({ interrupter }: GuardHost, slot: Slot, spec: MemberSpec, fn: () => unknown): unknown {
+  return interrupter && spec.hard !== false && slot.owner.tier !== 'builtin' ? interrupter.run(fn, slot) : fn();
 }
 
 /** The answer in the form the caller gets it. @throws KernelError `CONTRACT` */

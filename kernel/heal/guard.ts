@@ -15,11 +15,14 @@ import type { HookSpec } from '../hook-spec.ts';
 import { freezeJson } from '../json.ts';
 import { type Frame, type Provenance, putUnder } from './provenance.ts';
 import type { Slot } from '../slot.ts';
+import { type CallOutcome, type Interrupted, type Interrupter, isInterrupted, type Running } from './interrupt.ts';
 
 /** What guards need of their kernel. */
 export interface GuardHost {
   readonly provenance: Provenance;
   readonly sweeper: Sweeper;
+  /** Absent where nothing watches for hangs. */
+  readonly interrupter?: Interrupter;
 }
 
 /** What travels beside a payload through one call of a hook point. */
@@ -27,6 +30,8 @@ export interface HookRun {
   readonly signal: AbortSignal | undefined;
   /** Gates: the strictest answer so far. */
   decision: Decision | undefined;
+  /** The third-party tap being called, and how to go on behind it. */
+  at?: { readonly running: Running; readonly goOn: (outcome: CallOutcome | { readonly fault: Fault | null }) => void } | undefined;
 }
 
 type Done = (error: Error | null, value?: unknown) => void;
@@ -72,6 +77,7 @@ export function guardSync(host: GuardHost, slot: Slot, spec: HookSpec): SyncGuar
  */
 export function guardAsync(host: GuardHost, slot: Slot, spec: HookSpec): AsyncGuard {
   const { provenance } = host;
+  if (spec.hard && host.interrupter && slot.owner.tier !== 'builtin') return guardHard(host, host.interrupter, slot, spec);
   const tells = spec.kind === 'series' || spec.kind === 'parallel';
   const { owner } = slot;
   const { log } = owner;
@@ -94,6 +100,60 @@ export function guardAsync(host: GuardHost, slot: Slot, spec: HookSpec): AsyncGu
     if (slot.watched) slot.observer.clean(slot);
     done(null);
   };
+}
+
+/**
+ * {@link guardAsync} for code of others where calls can be interrupted. It always enters the async context: what such
+ * a tap leaves behind must not pass for the doing of whoever called the hook.
+ */
+function guardHard(host: GuardHost, interrupter: Interrupter, slot: Slot, spec: HookSpec): AsyncGuard {
+  const { provenance } = host;
+  const tells = spec.kind === 'series' || spec.kind === 'parallel';
+  const { owner } = slot;
+  return (payload, run, done) => {
+    if (!slot.open) return passOver(spec, slot.closedBy, payload, run, done);
+    const call = new SlotCall(owner.log, run.signal);
+    const { fn } = slot;
+    const frame = provenance.newFrame(owner);
+    const running = interrupter.open(slot);
+    const goOn = (outcome: CallOutcome | { readonly fault: Fault | null }): void => {
+      if ('fault' in outcome) return passOver(spec, outcome.fault, payload, run, done);
+      if ('error' in outcome) return passOver(spec, failed(slot, 'threw', outcome.error, run.signal), payload, run, done);
+      if (outcome.answer !== undefined || !tells) return takeAnswer(host, slot, spec, outcome.answer, call, frame, payload, run, done);
+      if (slot.watched) slot.observer.clean(slot);
+      done(null);
+    };
+    run.at = { running, goOn };
+    provenance.current = owner;
+    interrupter.call(running, () => provenance.enter(frame, fn, undefined, payload, call));
+    goOn(running.outcome as CallOutcome);
+  };
+}
+
+/** Runs a synchronous stretch of a hook's taps; behind one that had to be interrupted it goes on. */
+export function stretch(host: GuardHost, spec: HookSpec, run: HookRun, work: () => void): void {
+  const { interrupter } = host;
+  if (!spec.hard || !interrupter?.armed) return work();
+  for (let next: (() => void) | undefined = work; next; ) {
+    const step = next;
+    next = undefined;
+    try {
+      interrupter.enter(step);
+    } catch (error) {
+      const { at } = run;
+      if (!isInterrupted(error) || !at) throw error;
+      // A Ctrl-C may fall between two calls: then the last one goes on once more, with the outcome it has.
+      const { goOn, running } = at;
+      const outcome = running.outcome ?? { fault: interruptedFault(error) };
+      next = () => goOn(outcome);
+    }
+  }
+}
+
+/** Counts an interruption against the call that was running; null when the person pressed Ctrl-C. */
+export function interruptedFault({ byPerson, slot, seconds }: Interrupted): Fault | null {
+  if (byPerson || !slot) return null;
+  return slot.observer.failed(slot, 'hang', new KernelError('HANG', { seconds }));
 }
 
 // The rest is apart from the guard: what most calls do not need, they should not pay for.
@@ -134,7 +194,7 @@ function awaitTap(
   done: Done,
 ): void {
   settle(host.sweeper, slot, answer, spec.deadline, call, frame, (late, settled) => {
-    resume(spec, slot, late, settled, payload, run, done);
+    stretch(host, spec, run, () => resume(spec, slot, late, settled, payload, run, done));
     // The taps that ran on from here are through, and nobody's call is left on the stack.
     host.provenance.current = undefined;
   });
@@ -270,7 +330,7 @@ function failed(slot: Slot, kind: FaultKind, error: unknown, signal?: AbortSigna
 
 export function faultKind(kind: FaultKind, error: unknown): FaultKind {
   if (!isKernelError(error)) return kind;
-  return error.code === 'CONTRACT' || error.code === 'NOT_JSON' ? 'contract' : error.code === 'EXIT' ? 'exit' : kind;
+  return error.code === 'CONTRACT' || error.code === 'NOT_JSON' ? 'contract' : error.code === 'EXIT' ? 'exit' : error.code === 'HANG' ? 'hang' : kind;
 }
 
 /** True for errors a contribution's caller gets as they are: nobody is to blame. */

@@ -68,6 +68,23 @@ export const brokenPlugins: readonly BrokenPlugin[] = [
   { title: 'throws in the schema of a tool', code: tool("() => 'x'", '', "z.object({}).refine(() => { throw new Error('bad refinement'); })"), tool: 'broken', cause: 'bad refinement', where: 'tools/broken.checkInput', then: 'degraded' },
   { title: 'tells of files a tool will touch in the wrong way', code: tool("() => 'x'", 'touches: () => [{ path: null, access: "read" }],'), tool: 'broken', cause: 'answered with the wrong type', where: 'tools/broken.touches', then: 'degraded' },
 
+  { title: 'loops for ever at load', code: 'for (;;);\n', cause: 'did not come back within 3 s, and was interrupted', then: 'quarantined', waits: 3_000 },
+  { title: 'loops for ever in setup', code: plugin('for (;;);'), cause: 'did not come back within 3 s, and was interrupted', where: 'setup', then: 'quarantined', waits: 3_000 },
+  { title: 'loops for ever in a hook', code: start('() => { for (;;); }'), cause: 'did not come back within 3 s, and was interrupted', where: 'hook session.start', then: 'degraded', waits: 3_000 },
+  { title: 'loops for ever in a hook between awaited ones, and catches everything', code: hook('async (use) => { for (;;) try { for (;;); } catch {} finally {} }'), cause: 'did not come back within 3 s, and was interrupted', where: 'hook tool.before', then: 'degraded', waits: 3_000 },
+  { title: 'backtracks for ever in a hook', code: start("() => /^(a+)+$/.test('a'.repeat(50) + 'b')"), cause: 'did not come back within 3 s, and was interrupted', where: 'hook session.start', then: 'degraded', waits: 3_000 },
+  { title: 'loops for ever in a tool', code: tool('() => { for (;;); }'), tool: 'broken', cause: 'did not come back within 3 s, and was interrupted', where: 'tools/broken', then: 'degraded', waits: 3_000 },
+  { title: 'backtracks for ever in a tool', code: tool("() => String(/^(a+)+$/.test('a'.repeat(50) + 'b'))"), tool: 'broken', cause: 'did not come back within 3 s, and was interrupted', where: 'tools/broken', then: 'degraded', waits: 3_000 },
+  {
+    title: 'loops for ever inside of an async resource in a tool',
+    code: `import { AsyncResource } from 'node:async_hooks';\n${tool("() => new AsyncResource('mine').runInAsyncScope(() => { for (;;); })")}`,
+    tool: 'broken',
+    cause: 'did not come back within 3 s, and was interrupted',
+    where: 'tools/broken',
+    then: 'degraded',
+    waits: 3_000,
+  },
+
   { title: 'throws later from a timer', code: plugin("setTimeout(() => { throw new Error('the timer is wrong'); }, 20);"), cause: 'the timer is wrong', where: 'timer', then: 'degraded' },
   { title: 'leaves a rejection floating', code: start("() => { void Promise.reject(new Error('nobody waits')); }"), cause: 'nobody waits', where: 'unhandled rejection', then: 'degraded' },
   { title: 'removes every listener of the process first', code: plugin("process.removeAllListeners();\nsetTimeout(() => { void Promise.reject(new Error('unheard of')); }, 20);"), cause: 'unheard of', where: 'unhandled rejection', then: 'degraded' },

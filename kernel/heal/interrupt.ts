@@ -1,0 +1,191 @@
+/**
+ * Interrupting plugin code that does not come back: a synchronous endless loop, a regular expression that backtracks
+ * for ever.
+ *
+ * Plugin code is entered through a `vm` script that SIGINT breaks (55–80 µs an entry). A watchdog thread that sees one
+ * entry last too long claims it in shared memory and sends this process SIGINT. What is claimed cannot be left any
+ * more: whoever would leave it waits for the signal, so that it never hits anything else. A signal nobody claimed is
+ * the person's Ctrl-C, and is passed on as such.
+ *
+ * An interrupt skips every `finally` on its way, of plugins and of Node: the async context and the stack of async ids
+ * are put back here, and no invariant of the kernel may rest on a `finally` inside of an entry.
+ */
+import { AsyncLocalStorage, executionAsyncId } from 'node:async_hooks';
+import { Script } from 'node:vm';
+import type { Slot } from '../slot.ts';
+import { setImmediate } from './own-timers.ts';
+import { entryCell } from './watchdog-thread.ts';
+
+/** What came of a call into a plugin. */
+export type CallOutcome = { readonly answer: unknown } | { readonly error: unknown };
+
+/** One call into a plugin, inside of the one it was made from. */
+export interface Running {
+  readonly slot: Slot | undefined;
+  readonly outer: Running | undefined;
+  /** Set when the plugin's code is through: an interrupt that comes after it is too late to be its fault. */
+  outcome: CallOutcome | undefined;
+}
+
+/** Thrown out of {@link Interrupter.enter}; plugin code never sees it. */
+export class Interrupted extends Error {
+  /** The innermost call that was running. */
+  readonly slot: Slot | undefined;
+  /** Ctrl-C, and nobody's fault. */
+  readonly byPerson: boolean;
+  /** How long it ran, at least. */
+  readonly seconds: number;
+  constructor(slot: Slot | undefined, byPerson: boolean, seconds: number) {
+    super('interrupted');
+    this.slot = slot;
+    this.byPerson = byPerson;
+    this.seconds = seconds;
+  }
+}
+
+/** Whether it came out of {@link Interrupter.enter}; what a plugin threw may throw again when it is looked at. */
+export function isInterrupted(error: unknown): error is Interrupted {
+  try {
+    return error instanceof Interrupted;
+  } catch {
+    return false;
+  }
+}
+
+const gate = Symbol.for('newt.entry');
+const script = new Script('globalThis[Symbol.for("newt.entry")]()', { filename: 'newt:entry' });
+// As they were before containment refuses them to plugins, one of which is what was interrupted.
+const capture = process.setUncaughtExceptionCaptureCallback.bind(process);
+const handleUncaught = (process as unknown as { _fatalException?: (error: Error) => boolean })._fatalException;
+/** How long a claimed entry waits for its signal, in milliseconds. */
+const signalMs = 2_000;
+
+export class Interrupter {
+  /** See `watchdog-thread.ts`. */
+  readonly #cells: Int32Array;
+  readonly #limitMs: number;
+  #armed = false;
+  #inside = false;
+  #running: Running | undefined;
+  #entry = 0;
+  #entries = 0;
+
+  /** @param limitMs what the watchdog grants a call, in milliseconds: for the message */
+  constructor(cells: Int32Array, limitMs: number) {
+    this.#cells = cells;
+    this.#limitMs = limitMs;
+  }
+
+  /** From now on entries can be interrupted. (There is no SIGINT to send on Windows: the stall watch serves alone.) */
+  arm(): void {
+    this.#armed = process.platform !== 'win32';
+  }
+
+  disarm(): void {
+    this.#armed = false;
+  }
+
+  get armed(): boolean {
+    return this.#armed;
+  }
+
+  /**
+   * Runs `work`, inside of which {@link call} makes calls that can be interrupted. Inside of another entry it is part of that one.
+   * @throws Interrupted
+   */
+  enter(work: () => void): void {
+    if (!this.#armed || this.#inside) return work();
+    this.#inside = true;
+    try {
+      // Whatever async context an interrupted call had entered, its caller goes on in this one.
+      AsyncLocalStorage.snapshot()(this.#attempt, work);
+    } finally {
+      this.#inside = false;
+    }
+  }
+
+  /** Makes one call into a plugin; its outcome is noted in `running`. */
+  call(running: Running, fn: () => unknown): void {
+    const outer = this.#entry;
+    this.#running = running;
+    this.#entry = this.#inside ? (this.#entries = (this.#entries % 2 ** 30) + 1) : 0;
+    Atomics.store(this.#cells, entryCell, this.#entry);
+    try {
+      running.outcome = { answer: fn() };
+    } catch (error) {
+      running.outcome = { error };
+    }
+    this.#leave(outer);
+    this.#running = running.outer;
+  }
+
+  open(slot?: Slot): Running {
+    return { slot, outer: this.#running, outcome: undefined };
+  }
+
+  /** One call by itself. @param slot undefined where a plugin is loaded or set up. @throws Interrupted, and what `fn` throws */
+  run<T>(fn: () => T, slot?: Slot): T {
+    const running = this.open(slot);
+    try {
+      this.enter(() => this.call(running, fn));
+    } catch (error) {
+      if (!running.outcome) throw error;
+    }
+    const { outcome } = running;
+    if (outcome && 'answer' in outcome) return outcome.answer as T;
+    throw outcome?.error;
+  }
+
+  readonly #attempt = (work: () => void): void => {
+    const scope = executionAsyncId();
+    const once = (): void => {
+      Reflect.deleteProperty(globalThis, gate);
+      work();
+    };
+    Object.defineProperty(globalThis, gate, { value: once, configurable: true });
+    try {
+      script.runInThisContext({ breakOnSigint: true });
+    } catch (error) {
+      // Nothing of a plugin's gets here but the interruption: its calls catch all else.
+      if ((error as NodeJS.ErrnoException | undefined)?.code !== 'ERR_SCRIPT_EXECUTION_INTERRUPTED') throw error;
+      if (executionAsyncId() !== scope) clearAsyncIds();
+      const byPerson = Atomics.load(this.#cells, entryCell) >= 0;
+      const slot = this.#running?.slot;
+      this.#running = undefined;
+      if (byPerson) setImmediate(passOn);
+      throw new Interrupted(slot, byPerson, this.#limitMs / 1_000);
+    } finally {
+      this.#entry = 0;
+      Atomics.store(this.#cells, entryCell, 0);
+    }
+  };
+
+  #leave(outer: number): void {
+    const entry = this.#entry;
+    this.#entry = outer;
+    if (Atomics.compareExchange(this.#cells, entryCell, entry, outer) === entry) return;
+    // Claimed just now: the signal must find us here.
+    const until = performance.now() + signalMs;
+    while (performance.now() < until);
+    Atomics.store(this.#cells, entryCell, outer);
+  }
+}
+
+/** Gives a Ctrl-C that fell into an entry to whoever listens for it. */
+function passOn(): void {
+  if (!process.emit('SIGINT', 'SIGINT')) process.kill(process.pid, 'SIGINT');
+}
+
+/**
+ * Empties Node's stack of async ids, on which an interrupted `runInAsyncScope` has left its own: the next one to be
+ * taken off would not be the expected one, and Node aborts. Its own way to do so is to handle an uncaught error.
+ */
+function clearAsyncIds(): void {
+  if (!handleUncaught || process.hasUncaughtExceptionCaptureCallback()) return;
+  capture(() => undefined);
+  try {
+    handleUncaught(new Error('an interrupted call left its async ids behind'));
+  } finally {
+    capture(null);
+  }
+}

@@ -1,0 +1,117 @@
+/** The watchdog: a thread that sees when this one does not move, and what is done about it. */
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import type { Disposable } from '../scope.ts';
+import { KernelError } from '../errors.ts';
+import { Interrupter, isInterrupted } from './interrupt.ts';
+import { setInterval } from './own-timers.ts';
+import { beatCell, type Stall, watch, type WatchdogOrders, type WatchedFolder } from './watchdog-thread.ts';
+
+/** In milliseconds. */
+export interface Patience {
+  /** How long one synchronous call into a plugin may take. */
+  readonly entry: number;
+  /** How long the event loop may stand still where nothing can be interrupted. */
+  readonly stall: number;
+}
+
+const usual: Patience = { entry: 3_000, stall: 5_000 };
+const blamelessMs = 60_000;
+const beatMs = 200;
+/** Exit code of a process the watchdog has ended. */
+const endCode = 70;
+
+export interface WatchdogOptions {
+  /** Folder of the records of stalls. */
+  readonly records: string;
+  readonly patience?: Patience | undefined;
+}
+
+export class Watchdog implements Disposable {
+  readonly interrupter: Interrupter;
+  readonly #cells = new Int32Array(new SharedArrayBuffer(8));
+  readonly #options: WatchdogOptions;
+  readonly #patience: Patience;
+  readonly #folders: WatchedFolder[] = [];
+  // Taken before containment refuses it to plugins, whose code may be on the stack when it is needed.
+  readonly #reallyExit = (process as unknown as { reallyExit(code: number): never }).reallyExit.bind(process);
+  #worker: Worker | undefined;
+  #beat: NodeJS.Timeout | undefined;
+
+  constructor(options: WatchdogOptions) {
+    this.#options = options;
+    this.#patience = options.patience ?? usual;
+    this.interrupter = new Interrupter(this.#cells, this.#patience.entry);
+  }
+
+  /** Watches over a plugin's code from now on. The thread starts with the first: an agent without plugins does not pay for it. */
+  over(folder: WatchedFolder): void {
+    if (this.#folders.some(({ path }) => path === folder.path)) return;
+    this.#folders.push(folder);
+    this.#worker ??= this.#start();
+    this.#worker.postMessage(this.#folders);
+  }
+
+  /**
+   * Runs code of a plugin that no slot stands for: loading, setting up.
+   * @throws KernelError `HANG`; Interrupted when the person pressed Ctrl-C
+   */
+  interruptible<T>(fn: () => T): T {
+    try {
+      return this.interrupter.run(fn);
+    } catch (error) {
+      if (!isInterrupted(error) || error.byPerson) throw error;
+      throw new KernelError('HANG', { seconds: error.seconds });
+    }
+  }
+
+  dispose(): void {
+    clearInterval(this.#beat);
+    this.interrupter.disarm();
+    void this.#worker?.terminate();
+    this.#worker = undefined;
+  }
+
+  #start(): Worker {
+    const { entry, stall } = this.#patience;
+    const key = `newt.end.${crypto.randomUUID()}`;
+    Object.defineProperty(globalThis, Symbol.for(key), { value: () => this.#reallyExit(endCode) });
+    const orders: WatchdogOrders = { cells: this.#cells, entryMs: entry, stallMs: stall, blamelessMs, records: this.#options.records, end: `globalThis[Symbol.for("${key}")]()` };
+    const worker = new Worker(`(${watch.toString()})()`, { eval: true, workerData: orders, env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 } });
+    worker.on('error', () => undefined); // without it hangs are as they would be without a watchdog
+    worker.unref();
+    this.#beat = setInterval(() => void Atomics.add(this.#cells, beatCell, 1), beatMs);
+    this.#beat.unref();
+    this.interrupter.arm();
+    return worker;
+  }
+}
+
+/** Whether the person stopped what was being done: nobody is to blame. */
+export function isCancelled(error: unknown): boolean {
+  return isInterrupted(error);
+}
+
+/** What earlier processes were ended for; told once. */
+export function takeStalls(folder: string): Stall[] {
+  return listed(folder).flatMap((name) => {
+    const file = join(folder, name);
+    try {
+      const { path, id, file: at, line, ms } = JSON.parse(readFileSync(file, 'utf8')) as Partial<Stall>;
+      return typeof path === 'string' && typeof id === 'string' && typeof at === 'string' && typeof line === 'number' && typeof ms === 'number' ? [{ path, id, file: at, line, ms, at: 0 }] : [];
+    } catch {
+      return []; // torn by a full disk
+    } finally {
+      rmSync(file, { force: true });
+    }
+  });
+}
+
+function listed(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => name.endsWith('.json'));
+  } catch {
+    return [];
+  }
+}
