@@ -49,6 +49,11 @@ export interface KernelControl {
   why(hook: string): TapInfo[];
   /** Forgets what a plugin did and starts it again. @throws KernelError `UNKNOWN_PLUGIN` */
   release(id: string): Promise<PluginInfo>;
+  /**
+   * Counts the end of an earlier process against what it was running: the item of a contribution point.
+   * @param how what is known of that end; without it, it may as well have been killed
+   */
+  blame(point: string, item: string, how?: string): void;
   /** Gives one quarantined plugin or slot whose time has come another try. Not before the first real work is on its way. */
   probe(): Promise<void>;
   /** Notes every tap that runs from now on, until the trace is disposed. */
@@ -71,6 +76,7 @@ export function controlOf(kernel: KernelControl): KernelControl {
     hooks: () => kernel.hooks(),
     why: (hook) => kernel.why(hook),
     release: (id) => kernel.release(id),
+    blame: (point, item, how) => kernel.blame(point, item, how),
     probe: () => kernel.probe(),
     trace: () => kernel.trace(),
     pausing: (ask) => kernel.pausing(ask),

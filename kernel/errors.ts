@@ -9,6 +9,7 @@ const table = {
   CONFIG_SYNTAX: ['{file}:{line}:{column}: not valid YAML: {problem}', 'correct that line'],
   CONFIG_UNREADABLE: ['{file}: cannot be read: {problem}', 'check the file and its permissions'],
   CONTRACT: ['{what}', '{hint}'],
+  CRASH: ['the agent died while it ran ({how})', 'look for what exhausts the memory'],
   CYCLE: ['the order of {what} is a cycle: {cycle}', 'remove one before/after of these plugins'],
   DUPLICATE_ID: ['the id "{id}" is already taken by the plugin at {other}', 'give one of the two another id'],
   ENGINE: ['needs newt-agent {range}, this is {version}', 'install a version of the plugin made for {version}, or update newt-agent'],

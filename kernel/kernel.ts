@@ -46,6 +46,8 @@ export interface KernelOptions {
   readonly contain?: boolean;
   /** How long plugin code may keep the agent waiting; only where `contain` is on. */
   readonly patience?: Patience;
+  /** Told when the watchdog has to end the process: what the person can do. */
+  readonly advice?: string;
   readonly now?: () => number;
   readonly random?: () => number;
 }
@@ -82,7 +84,7 @@ export class Kernel implements KernelControl, Disposable {
     this.version = options.version;
     this.#now = options.now ?? Date.now;
     this.#startedAt = this.#now();
-    this.#watchdog = new Watchdog({ records: join(options.paths.state, 'stalls'), patience: options.patience });
+    this.#watchdog = new Watchdog({ records: join(options.paths.state, 'stalls'), patience: options.patience, advice: options.advice });
     this.#supervisor = new Supervisor({
       provenance: this.#provenance,
       health: new HealthStore(join(options.paths.state, 'health')),
@@ -246,6 +248,13 @@ export class Kernel implements KernelControl, Disposable {
     if (record.state === 'quarantined') await this.#lives.restart(record);
     const info = this.plugins().find((plugin) => plugin.id === record.id && plugin.path === record.candidate.path);
     return info as PluginInfo;
+  }
+
+  blame(point: string, item: string, how?: string): void {
+    const where = `${point}/${item}`;
+    const record = this.#records.find(({ tier, contributes }) => tier !== 'builtin' && contributes.includes(where));
+    const slot = record?.slots.find(({ key }) => key === where || key === `${where}.run`);
+    if (record && slot) this.#supervisor.fault(record, slot.key, how === undefined ? 'killed' : 'crash', new KernelError('CRASH', { how: how ?? 'out of memory, or killed from outside' }), slot);
   }
 
   async probe(): Promise<void> {

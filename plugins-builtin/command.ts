@@ -1,6 +1,7 @@
 /** What `dist/main.js` runs: the command line of this process. */
 import { constants } from 'node:os';
 import { main } from './main.ts';
+import { isSupervised, supervise } from './supervise.ts';
 
 // Whatever keeps the end of this file from being reached, it is no success.
 process.exitCode = 1;
@@ -13,7 +14,8 @@ for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   });
 }
 
-const code = await main(process.argv.slice(2)).catch((error: unknown) => {
+const argv = process.argv.slice(2);
+const code = await (isSupervised(argv) ? supervise(argv, process.env) : main(argv)).catch((error: unknown) => {
   process.stderr.write(`agent: ${String(error)}\n`);
   return 1;
 });

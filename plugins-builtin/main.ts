@@ -40,7 +40,7 @@ export async function main(argv: readonly string[], env: NodeJS.ProcessEnv = pro
       paths: { global: globalFile, ...(projectFile !== undefined && { project: projectFile }), empty: emptyFolder },
       projectTrusted: untrusted === undefined,
       env,
-      reserved: ['AGENT_BASE_URL', 'AGENT_API_KEY'],
+      reserved: ['AGENT_BASE_URL', 'AGENT_API_KEY', 'AGENT_ENDED_BY'],
     };
     const { config, broken } = await loadOrDefaults(argv, sources);
     const { disabled } = config.values.plugins;
@@ -62,6 +62,7 @@ export async function main(argv: readonly string[], env: NodeJS.ProcessEnv = pro
       env,
       virtualModules: async () => ({ 'newt-agent': await import('./public.ts'), zod: await import('zod') }),
       contain: true,
+      advice: 'to go on without it: agent run --continue',
     });
     kernel.provide(configControl.key, {
       config: config as unknown as Config,

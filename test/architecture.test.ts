@@ -109,7 +109,8 @@ describe('imports run one way', () => {
 });
 
 test('the kernel knows no feature: not even the words', () => {
-  const words = /\b(?:model|tool|prompt|session)s?\b/i;
+  // Node's own debugger has a class of one of these names.
+  const words = /(?<!inspector\.)\b(?:model|tool|prompt|session)s?\b/i;
   const found = shipped.filter(({ path }) => path.startsWith('kernel/')).flatMap(({ path, text }) => text.split('\n').flatMap((line, at) => (words.test(line) ? [`${path}:${at + 1} ${line.trim()}`] : [])));
   expect(found).toEqual([]);
 });

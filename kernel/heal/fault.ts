@@ -8,13 +8,14 @@ import type { Tier } from '../tier.ts';
  * - `threw`, `rejected`: a handler failed
  * - `timeout`: a handler did not settle in time
  * - `hang`: it did not come back, and was interrupted, or the process had to be ended for it
+ * - `crash`: the process died of it; `killed`: the process died while it ran, perhaps of something else
  * - `contract`: it answered with the wrong type, or registered something malformed
  * - `stray`: an error from a timer, listener, microtask or floating promise
  * - `exit`: it tried to end the process
  * - `flood`: it wrote more to its log than is kept
  * - `dispose`: it did not let go in time, or failed while it did
  */
-export type FaultKind = 'load' | 'setup' | 'threw' | 'rejected' | 'timeout' | 'hang' | 'contract' | 'stray' | 'exit' | 'flood' | 'dispose';
+export type FaultKind = 'load' | 'setup' | 'threw' | 'rejected' | 'timeout' | 'hang' | 'crash' | 'killed' | 'contract' | 'stray' | 'exit' | 'flood' | 'dispose';
 
 export interface SourcePlace {
   readonly file: string;

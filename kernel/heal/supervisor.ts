@@ -16,7 +16,7 @@ const faultWindowMs = 60_000;
 const maxFingerprints = 20;
 
 /** Kinds that show a plugin cannot be waited for or never came up: once is enough. */
-const fatal: ReadonlySet<FaultKind> = new Set(['timeout', 'hang', 'load', 'setup']);
+const fatal: ReadonlySet<FaultKind> = new Set(['timeout', 'hang', 'crash', 'load', 'setup']);
 
 /** What a fault led to: nothing more, its slot is off, or the whole plugin is. */
 type Verdict = 'counted' | 'slot' | 'plugin';

@@ -24,6 +24,8 @@ export interface WatchdogOrders {
   readonly blamelessMs: number;
   /** Folder for the record of a stall, made on demand. */
   readonly records: string;
+  /** Told beside the end of the process: what the person can do. */
+  readonly advice: string;
   /** Evaluated in the paused main thread to end the process. */
   readonly end: string;
 }
@@ -39,11 +41,11 @@ export interface Stall extends WatchedFolder {
 /** Runs in the thread. */
 export function watch(): void {
   const { parentPort, workerData } = process.getBuiltinModule('node:worker_threads');
-  const { Session } = process.getBuiltinModule('node:inspector');
+  const inspector = process.getBuiltinModule('node:inspector');
   const { fileURLToPath } = process.getBuiltinModule('node:url');
   const { sep } = process.getBuiltinModule('node:path');
   const fs = process.getBuiltinModule('node:fs');
-  const { cells, entryMs, stallMs, blamelessMs, records, end } = workerData as WatchdogOrders;
+  const { cells, entryMs, stallMs, blamelessMs, records, advice, end } = workerData as WatchdogOrders;
   const tick = 50;
   let folders: readonly WatchedFolder[] = [];
   parentPort?.on('message', (message: readonly WatchedFolder[]) => (folders = message));
@@ -77,11 +79,14 @@ export function watch(): void {
 
   /** Looks at what the main thread is doing, and ends the process when it is a plugin's code. */
   function look(ms: number): void {
-    const session = new Session();
-    session.connectToMainThread();
-    session.on('Debugger.paused', ({ params: { callFrames } }) => {
-      for (const { url, location, callFrameId } of callFrames) {
-        const file = pathOf(url);
+    const debug = new inspector.Session();
+    debug.connectToMainThread();
+    // A frame itself does not tell its file.
+    const files = new Map<string, string>();
+    debug.on('Debugger.scriptParsed', ({ params: { scriptId, url } }) => void files.set(scriptId, pathOf(url)));
+    debug.on('Debugger.paused', ({ params: { callFrames } }) => {
+      for (const { location, callFrameId } of callFrames) {
+        const file = files.get(location.scriptId) ?? '';
         const folder = folders.find(({ path }) => file === path || file.startsWith(path + sep));
         if (!folder) continue;
         stop(callFrameId, { ...folder, file, line: location.lineNumber + 1, ms, at: Date.now() });
@@ -89,19 +94,19 @@ export function watch(): void {
       }
       const [top] = callFrames;
       if (top && ms > blamelessMs) return stop(top.callFrameId);
-      session.post('Debugger.resume');
-      session.disconnect();
+      debug.post('Debugger.resume');
+      debug.disconnect();
     });
     const stop = (callFrameId: string, stall?: Stall): void => {
       if (stall) note(stall);
       const shown = stall ? `plugin ${stall.id} blocked the agent for ${Math.round(stall.ms / 1_000)} s at ${stall.file}:${stall.line}, where nothing can interrupt it: it is off from now on` : `the agent did not respond for ${Math.round(ms / 1_000)} s`;
-      say(`agent: ${shown}\n  to go on without it: agent run --continue\n`);
-      session.post('Debugger.evaluateOnCallFrame', { callFrameId, expression: end, silent: true });
+      say(`agent: ${shown}\n${advice ? `  ${advice}\n` : ''}`);
+      debug.post('Debugger.evaluateOnCallFrame', { callFrameId, expression: end, silent: true });
       // Whatever keeps that from working does not keep this from it.
       setTimeout(() => process.kill(process.pid, 'SIGKILL'), 2_000);
     };
-    session.post('Debugger.enable');
-    session.post('Debugger.pause');
+    debug.post('Debugger.enable');
+    debug.post('Debugger.pause');
   }
 
   function note(stall: Stall): void {

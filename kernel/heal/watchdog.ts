@@ -1,5 +1,5 @@
 /** The watchdog: a thread that sees when this one does not move, and what is done about it. */
-import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Disposable } from '../scope.ts';
@@ -26,6 +26,8 @@ export interface WatchdogOptions {
   /** Folder of the records of stalls. */
   readonly records: string;
   readonly patience?: Patience | undefined;
+  /** Told when the process has to end: what the person can do. */
+  readonly advice?: string | undefined;
 }
 
 export class Watchdog implements Disposable {
@@ -76,8 +78,12 @@ export class Watchdog implements Disposable {
   #start(): Worker {
     const { entry, stall } = this.#patience;
     const key = `newt.end.${crypto.randomUUID()}`;
-    Object.defineProperty(globalThis, Symbol.for(key), { value: () => this.#reallyExit(endCode) });
-    const orders: WatchdogOrders = { cells: this.#cells, entryMs: entry, stallMs: stall, blamelessMs, records: this.#options.records, end: `globalThis[Symbol.for("${key}")]()` };
+    const end = (): never => {
+      closeSync(2); // else Node says there that it waits for a debugger
+      return this.#reallyExit(endCode);
+    };
+    Object.defineProperty(globalThis, Symbol.for(key), { value: end });
+    const orders: WatchdogOrders = { cells: this.#cells, entryMs: entry, stallMs: stall, blamelessMs, records: this.#options.records, advice: this.#options.advice ?? '', end: `globalThis[Symbol.for("${key}")]()` };
     const worker = new Worker(`(${watch.toString()})()`, { eval: true, workerData: orders, env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 } });
     worker.on('error', () => undefined); // without it hangs are as they would be without a watchdog
     worker.unref();

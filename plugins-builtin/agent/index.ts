@@ -1,9 +1,10 @@
 /** The agent: sessions, the loop, and the tools that belong to the loop itself. */
 import { realpath } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { definePlugin, isOperational, type KernelControl, kernelControl, type LanguageModelV4, type ModelChoice, modelChooser, OperationalError, type SessionOptions, sessions, trustControl } from 'newt-agent';
-import { latestLog, modelOf } from './latest-log.ts';
+import { resolve } from 'node:path';
+import { definePlugin, isOperational, kernelControl, type LanguageModelV4, type ModelChoice, modelChooser, OperationalError, type SessionOptions, sessions, trustControl } from 'newt-agent';
+import { latestLog, modelOf, sessionsFolder } from './latest-log.ts';
 import { manifest } from './manifest.ts';
+import { openCall } from './open-call.ts';
 import { type ChosenModel, openSession } from './session.ts';
 import { dispatchTool, searchTool, taskDone, taskDoneTool, useTool } from './tool-catalog.ts';
 import { openWorkspace } from './workspace.ts';
@@ -20,13 +21,16 @@ export default definePlugin(manifest, (p) => {
       const project = p.use(trustControl).folder;
       const workspace = await openWorkspace(options.cwd, p.config.tools.paths, [config, data, state, cache, ...(project === undefined ? [] : [project])]);
       const choice = await chosen(options);
-      const folder = folderOf(kernel, workspace.cwd);
+      const folder = sessionsFolder(kernel.paths.state, workspace.cwd);
+      const last = latestLog(folder);
+      const open = last === undefined ? undefined : openCall(last);
+      if (open !== undefined) kernel.blame('tools', open, p.env('AGENT_ENDED_BY'));
       const onCall = (id: string, call: string): void => void calls.set(id, (calls.get(id) ?? new Set()).add(call));
       const session = await openSession({ p, kernel, choice, modelOf: chosenModel, workspace, folder, onCall }, options);
       const { close } = session;
       return { ...session, close: () => close().finally(() => calls.delete(session.id)) };
     },
-    latest: async (cwd) => latestLog(folderOf(p.use(kernelControl), await realpath(resolve(cwd)))),
+    latest: async (cwd) => latestLog(sessionsFolder(p.use(kernelControl).paths.state, await realpath(resolve(cwd)))),
   });
 
   /** What a session was at before it ended, unless that can no longer be had. */
@@ -56,12 +60,3 @@ export default definePlugin(manifest, (p) => {
     },
   };
 });
-
-function folderOf(kernel: KernelControl, cwd: string): string {
-  return join(kernel.paths.state, 'sessions', folderName(cwd));
-}
-
-/** A folder name that tells a person which workspace it is of. */
-function folderName(cwd: string): string {
-  return cwd.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^-+|-+$/g, '').slice(-100) || 'root';
-}

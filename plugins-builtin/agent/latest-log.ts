@@ -3,6 +3,14 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Event, readEventLog } from 'newt-agent';
 
+/**
+ * Folder of the event logs of a workspace, by a name that tells a person which one it is.
+ * @param cwd real path of the workspace
+ */
+export function sessionsFolder(state: string, cwd: string): string {
+  return join(state, 'sessions', cwd.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^-+|-+$/g, '').slice(-100) || 'root');
+}
+
 /** The event log in `folder` that was written to last; undefined when there is none. */
 export function latestLog(folder: string): string | undefined {
   let newest: { readonly file: string; readonly at: number } | undefined;

@@ -13,6 +13,8 @@ const config = z.object({
 
 export const manifest = {
   id: 'agent',
+  // How the process ended that this one goes on for: told by `agent run --supervised`.
+  capabilities: ['env:AGENT_ENDED_BY'],
   config,
   defines: { hooks: agentHooks, points: [toolsPoint, commandsPoint, channelsPoint, providersPoint, checksPoint] },
 } as const satisfies PluginStatic<typeof config>;

@@ -34,6 +34,8 @@ export function runCommand(p: PluginContext): Command {
       { flags: '-y, --yes', description: 'Write files and run commands without asking' },
       { flags: '--max-rounds <n>', description: 'Stop after this many rounds' },
       { flags: '-c, --continue', description: 'Go on with the last session of this folder' },
+      // What it does happens before there is a kernel: see supervise.ts beside the composition root.
+      { flags: '--supervised', description: 'Start again by itself when a plugin brings the process down' },
       { flags: '--cwd <folder>', description: 'Folder to work in', values: 'folders' },
     ],
     examples: [
