@@ -1,5 +1,6 @@
 /** The built-in plugin `cli`: the terminal, and the commands that belong to no other plugin. */
 import { definePlugin } from 'newt-agent';
+import { chatCommand } from './chat/command.ts';
 import { configCommands } from './config-commands.ts';
 import { manifest } from './manifest.ts';
 import { runCommand } from './run-command.ts';
@@ -12,5 +13,5 @@ export default definePlugin(manifest, (p) => ({
       run: async ({ argv }) => (await import('./channel.ts')).serve(p, argv, createTerminal(process)),
     },
   },
-  commands: { run: runCommand(p), ...configCommands(p) },
+  commands: { run: runCommand(p), chat: chatCommand(p), ...configCommands(p) },
 }));

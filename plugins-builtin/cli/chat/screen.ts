@@ -1,0 +1,210 @@
+/**
+ * A terminal with an editor at its bottom. What is finished is written above and scrolls away with the terminal,
+ * which keeps it; only the last rows (an unfinished line, the output of a tool at work, the editor) are drawn anew.
+ *
+ * pi-tui's own way is to keep every line of a conversation, and to clear the terminal's memory when its size changes:
+ * here it is told to forget what is finished, and is put to the right place after a change of size.
+ */
+import { type Component, type Terminal as TuiTerminal, TuiMainScreen, truncateToWidth, visibleWidth, wrapTextWithAnsi } from '@earendil-works/pi-tui';
+
+export interface Screen {
+  readonly columns: number;
+  readonly rows: number;
+  readonly tui: TuiMainScreen;
+  /** A piece of text that stays. It may end in the middle of a line. */
+  write(text: string): void;
+  /** Rows under the text, in place of those drawn before. */
+  draw(rows: readonly string[]): void;
+  start(): void;
+  /** Wipes the screen; what scrolled away stays in the terminal's memory. */
+  clear(): void;
+  /** Gives the terminal to the shell until the person comes back. */
+  suspend(): void;
+  /** Takes away what is not finished text, and gives the terminal back as it was. */
+  stop(): void;
+}
+
+/** Pieces that come within this time are drawn together, in milliseconds. */
+const frameMs = 16;
+const tab = '    ';
+// eslint-disable-next-line no-control-regex -- how the cursor is put into a column
+const cursorTo = /\u001b\[\d+G/g;
+
+/** @param below what stands under the text, top to bottom */
+export function createScreen(terminal: TuiTerminal, below: (tui: TuiMainScreen) => readonly Component[]): Screen {
+  let tui: TuiMainScreen;
+  /** Whole rows that the terminal was not given yet, or may still have to be given. */
+  let finished: string[] = [];
+  let open = '';
+  /** Rows of the open line that are finished, in the width of `openColumns`. */
+  let openRows = 0;
+  let openColumns = terminal.columns;
+  let drawn: readonly string[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let isRunning = false;
+  /** Where the cursor was put last, from 0. */
+  let cursorColumn = 0;
+
+  const anchored: TuiTerminal = {
+    start(onInput, onResize) {
+      terminal.start(onInput, () => {
+        anchor();
+        onResize();
+      });
+    },
+    write(data) {
+      const column = data.match(cursorTo)?.at(-1);
+      if (column) cursorColumn = Number.parseInt(column.slice(2), 10) - 1;
+      // The memory of the terminal is the person's.
+      terminal.write(data.replaceAll('\u001b[3J', ''));
+    },
+    get columns() {
+      return terminal.columns;
+    },
+    get rows() {
+      return terminal.rows;
+    },
+    get kittyProtocolActive() {
+      return terminal.kittyProtocolActive;
+    },
+    stop: () => terminal.stop(),
+    restoreOnExit: (before, after) => terminal.restoreOnExit?.(before, after),
+    drainInput: (maxMs, idleMs) => terminal.drainInput(maxMs, idleMs),
+    moveBy: (lines) => terminal.moveBy(lines),
+    hideCursor: () => terminal.hideCursor(),
+    showCursor: () => terminal.showCursor(),
+    clearLine: () => terminal.clearLine(),
+    clearFromCursor: () => terminal.clearFromCursor(),
+    clearScreen: () => terminal.clearScreen(),
+    setTitle: (title) => terminal.setTitle(title),
+    setProgress: (active) => terminal.setProgress(active),
+    setProgramStatus: (status) => terminal.setProgramStatus(status),
+  };
+
+  const settleOpen = (): string[] => {
+    if (openColumns !== terminal.columns) {
+      // What is on the screen stays as it was broken; the rest of the line is broken anew.
+      const rest = rowsOf(open, openColumns).slice(openRows).join(' ').trimStart();
+      open = rest ? rest + (/\s*$/.exec(open)?.[0] ?? '') : '';
+      [openRows, openColumns] = [0, terminal.columns];
+    }
+    // Those before the last do not change any more, because lines are filled greedily.
+    const rows = rowsOf(open, openColumns);
+    finished.push(...rows.slice(openRows, -1));
+    openRows = Math.max(openRows, rows.length - 1);
+    return rows.slice(openRows);
+  };
+  const text: Component = {
+    render(width) {
+      const last = settleOpen();
+      return [...finished, ...last, ...drawn.map((row) => truncateToWidth(row, width, '…'))];
+    },
+    invalidate: () => undefined,
+  };
+
+  /** Draws, then has the finished rows forgotten: they are the terminal's now. */
+  const flush = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (!isRunning) return;
+    tui.renderNow();
+    const count = finished.length;
+    if (count === 0) return;
+    const state = tui.captureRenderState();
+    finished = [];
+    tui.restoreRenderState({
+      ...state,
+      previousLines: state.previousLines.slice(count),
+      cursorRow: state.cursorRow - count,
+      hardwareCursorRow: state.hardwareCursorRow - count,
+      maxLinesRendered: state.previousLines.length - count,
+      previousViewportTop: Math.max(0, state.previousViewportTop - count),
+    });
+  };
+  const flushSoon = (): void => void (timer ??= setTimeout(flush, frameMs));
+
+  /** After a change of size: terminals break rows anew that are too long, and the cursor goes with its text. */
+  const anchor = (): void => {
+    const { previousLines, hardwareCursorRow, previousWidth } = tui.captureRenderState();
+    const columns = terminal.columns;
+    if (previousLines.length === 0 || previousWidth <= 0) return;
+    const height = (row: string): number => Math.max(1, Math.ceil(visibleWidth(row) / columns));
+    const above = previousLines.slice(0, hardwareCursorRow).reduce((sum, row) => sum + height(row), Math.floor(cursorColumn / columns));
+    terminal.write(`\r${above > 0 ? `\u001b[${above}A` : ''}\u001b[J`);
+    drawHere();
+  };
+  /** What is drawn next begins at the cursor. */
+  const drawHere = (): void =>
+    tui.restoreRenderState({ previousLines: [], previousWidth: terminal.columns, previousHeight: terminal.rows, cursorRow: 0, hardwareCursorRow: 0, maxLinesRendered: 0, previousViewportTop: 0 });
+
+  tui = new TuiMainScreen(anchored, true);
+  tui.addChild(text);
+  for (const component of below(tui)) tui.addChild(component);
+
+  return {
+    tui,
+    get columns() {
+      return terminal.columns;
+    },
+    get rows() {
+      return terminal.rows;
+    },
+    write(piece) {
+      const lines = piece.replaceAll('\t', tab).split('\n');
+      lines.forEach((line, index) => {
+        open += line;
+        if (index === lines.length - 1) return;
+        finished.push(...(open ? settleOpen() : openRows > 0 ? [] : ['']));
+        [open, openRows] = ['', 0];
+      });
+      flushSoon();
+    },
+    draw(rows) {
+      drawn = rows;
+      flushSoon();
+    },
+    start() {
+      isRunning = true;
+      tui.start();
+      flush();
+    },
+    clear() {
+      flush();
+      terminal.write('\u001b[2J\u001b[H');
+      drawHere();
+      tui.requestRender();
+    },
+    suspend() {
+      tui.stop();
+      process.once('SIGCONT', () => {
+        if (!isRunning) return;
+        drawHere();
+        tui.start();
+      });
+      process.kill(process.pid, 'SIGTSTP');
+    },
+    stop() {
+      if (!isRunning) return;
+      if (open) finished.push(...settleOpen());
+      [open, openRows, drawn] = ['', 0, []];
+      for (const component of [...tui.children].slice(1)) tui.removeChild(component);
+      flush();
+      isRunning = false;
+      tui.stop({ preserveScreen: true });
+    },
+  };
+}
+
+/** Styles, then white space and the sign of a list: what follows them is what the next row stands under. */
+// eslint-disable-next-line no-control-regex -- how styles are written
+const lead = /^((?:\u001b\[[\d;]*m)*)( *(?:[-*•·›] |\d{1,3}[.)] )?)/;
+
+/** One line as rows of at most `columns`. */
+function rowsOf(text: string, columns: number): string[] {
+  if (!text) return [];
+  if (visibleWidth(text) <= columns) return [text];
+  const [whole = '', styles = '', start = ''] = lead.exec(text) ?? [];
+  if (!start || start.length > columns / 2) return wrapTextWithAnsi(text, columns);
+  const margin = ' '.repeat(start.length);
+  return wrapTextWithAnsi(styles + text.slice(whole.length), columns - start.length).map((row, index) => (index === 0 ? start : margin) + row);
+}
