@@ -11,6 +11,8 @@ import { createScreen, type Screen } from './screen.ts';
 /** What was typed before a person could have read the question is no answer to it, in milliseconds. */
 const typeAhead = 300;
 const maxQueued = 3;
+/** In front of what is written, as in front of what was said. */
+const sign = '› ';
 /** Tabs are cells of the text to the editor, which would make blanks of them. */
 const tabSign = '␉';
 
@@ -37,10 +39,20 @@ export function screenChat({ io, style, cwd, commands, history }: SurfaceHost, t
     },
     invalidate: () => undefined,
   };
+  /** In place of the editor's frame: how much of a long text is out of sight, if any is. */
+  const borderColor = (frame: string): string => {
+    const hidden = /[↑↓] \d+ more/.exec(frame)?.[0];
+    return hidden === undefined ? '' : style.dim(`  ${hidden}`);
+  };
+  const withSign = (rows: readonly string[]): readonly string[] => {
+    const shown = rows[0] === '' ? rows.map((row, index) => (index === 1 ? style.cyan(sign) + row.slice(sign.length) : row)) : rows;
+    return shown.filter((row) => row !== '');
+  };
   /** The editor, or the answer to a question in its place; what was written in the editor stays. */
   const bottom: Component & { focused: boolean } = {
     focused: false,
-    render: (width) => (asking ? asking.input.render(width) : editor.render(width)),
+    // Without what fills rows up: a terminal that becomes narrower breaks them anew, and some lose their cursor over it.
+    render: (width) => (asking ? asking.input.render(width) : withSign(editor.render(width))).map((row) => row.trimEnd()),
     handleInput: (data) => (asking ? onAnswerKey(data, asking) : editor.handleInput(data)),
     invalidate: () => undefined,
   };
@@ -54,7 +66,7 @@ export function screenChat({ io, style, cwd, commands, history }: SurfaceHost, t
 
   const screen: Screen = createScreen(terminal, (tui) => {
     const plain = (text: string): string => text;
-    editor = new Editor(tui, { borderColor: style.dim, selectList: { selectedPrefix: style.cyan, selectedText: style.cyan, description: style.dim, scrollInfo: style.dim, noMatch: plain } });
+    editor = new Editor(tui, { borderColor, selectList: { selectedPrefix: style.cyan, selectedText: style.cyan, description: style.dim, scrollInfo: style.dim, noMatch: plain } }, { paddingX: sign.length });
     editor.setAutocompleteProvider(completion(commands, fileNames(cwd)));
     for (const entry of history.entries) editor.addToHistory(entry.replaceAll('\t', tabSign));
     editor.onChange = (text) => void (text && (typed = text));

@@ -5,7 +5,7 @@
  * pi-tui's own way is to keep every line of a conversation, and to clear the terminal's memory when its size changes:
  * here it is told to forget what is finished, and is put to the right place after a change of size.
  */
-import { type Component, type Terminal as TuiTerminal, TuiMainScreen, truncateToWidth, visibleWidth, wrapTextWithAnsi } from '@earendil-works/pi-tui';
+import { type Component, type Terminal as TuiTerminal, TuiMainScreen, type TuiMainScreenRenderState, truncateToWidth, visibleWidth, wrapTextWithAnsi } from '@earendil-works/pi-tui';
 
 export interface Screen {
   readonly columns: number;
@@ -16,7 +16,7 @@ export interface Screen {
   /** Rows under the text, in place of those drawn before. */
   draw(rows: readonly string[]): void;
   start(): void;
-  /** Wipes the screen; what scrolled away stays in the terminal's memory. */
+  /** An empty screen; what stood there scrolls into the terminal's memory. */
   clear(): void;
   /** Gives the terminal to the shell until the person comes back. */
   suspend(): void;
@@ -26,6 +26,8 @@ export interface Screen {
 
 /** Pieces that come within this time are drawn together, in milliseconds. */
 const frameMs = 16;
+/** A size holds when it has not changed for so long, in milliseconds: before, the terminal may be at another one already. */
+const settleMs = 60;
 const tab = '    ';
 // eslint-disable-next-line no-control-regex -- how the cursor is put into a column
 const cursorTo = /\u001b\[\d+G/g;
@@ -44,15 +46,18 @@ export function createScreen(terminal: TuiTerminal, below: (tui: TuiMainScreen) 
   let isRunning = false;
   /** Where the cursor was put last, from 0. */
   let cursorColumn = 0;
+  /** What stood on the screen before its size began to change. Until it holds still, nothing is drawn. */
+  let held: { readonly state: TuiMainScreenRenderState; readonly timer: NodeJS.Timeout } | undefined;
 
   const anchored: TuiTerminal = {
     start(onInput, onResize) {
       terminal.start(onInput, () => {
-        anchor();
-        onResize();
+        clearTimeout(held?.timer);
+        held = { state: held?.state ?? tui.captureRenderState(), timer: setTimeout(() => settle(onResize), settleMs) };
       });
     },
     write(data) {
+      if (held) return;
       const column = data.match(cursorTo)?.at(-1);
       if (column) cursorColumn = Number.parseInt(column.slice(2), 10) - 1;
       // The memory of the terminal is the person's.
@@ -106,7 +111,7 @@ export function createScreen(terminal: TuiTerminal, below: (tui: TuiMainScreen) 
   const flush = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    if (!isRunning) return;
+    if (!isRunning || held) return;
     tui.renderNow();
     const count = finished.length;
     if (count === 0) return;
@@ -123,15 +128,22 @@ export function createScreen(terminal: TuiTerminal, below: (tui: TuiMainScreen) 
   };
   const flushSoon = (): void => void (timer ??= setTimeout(flush, frameMs));
 
-  /** After a change of size: terminals break rows anew that are too long, and the cursor goes with its text. */
-  const anchor = (): void => {
-    const { previousLines, hardwareCursorRow, previousWidth } = tui.captureRenderState();
-    const columns = terminal.columns;
-    if (previousLines.length === 0 || previousWidth <= 0) return;
+  /** Takes away what is drawn. Terminals break rows anew that are too long for them, and the cursor goes with its text. */
+  const erase = ({ previousLines, hardwareCursorRow }: TuiMainScreenRenderState): void => {
+    const { columns } = terminal;
     const height = (row: string): number => Math.max(1, Math.ceil(visibleWidth(row) / columns));
     const above = previousLines.slice(0, hardwareCursorRow).reduce((sum, row) => sum + height(row), Math.floor(cursorColumn / columns));
     terminal.write(`\r${above > 0 ? `\u001b[${above}A` : ''}\u001b[J`);
+  };
+  const settle = (draw: () => void): void => {
+    const before = held?.state;
+    clearTimeout(held?.timer);
+    held = undefined;
+    if (!isRunning) return;
+    if (before && before.previousLines.length > 0) erase(before);
     drawHere();
+    draw();
+    flushSoon();
   };
   /** What is drawn next begins at the cursor. */
   const drawHere = (): void =>
@@ -170,7 +182,10 @@ export function createScreen(terminal: TuiTerminal, below: (tui: TuiMainScreen) 
     },
     clear() {
       flush();
-      terminal.write('\u001b[2J\u001b[H');
+      if (held) return;
+      erase(tui.captureRenderState());
+      // Scrolled away rather than wiped out.
+      terminal.write(`\u001b[${terminal.rows};1H${'\n'.repeat(terminal.rows)}\u001b[H`);
       drawHere();
       tui.requestRender();
     },
@@ -185,6 +200,7 @@ export function createScreen(terminal: TuiTerminal, below: (tui: TuiMainScreen) 
     },
     stop() {
       if (!isRunning) return;
+      if (held) settle(() => undefined);
       if (open) finished.push(...settleOpen());
       [open, openRows, drawn] = ['', 0, []];
       for (const component of [...tui.children].slice(1)) tui.removeChild(component);
