@@ -56,17 +56,17 @@ export const chatCommands: ChatCommands = new Map<string, ChatCommand>([
 ]);
 
 const keys: readonly (readonly [key: string, what: string])[] = [
-  ['Enter', 'send; while the agent works, as a message to it'],
-  ['Alt-Enter, Ctrl-J, \\ Enter', 'new line'],
-  ['Esc, Ctrl-C', 'cancel what is at work; Ctrl-C twice leaves'],
-  ['Up, Down', 'earlier messages'],
-  ['Tab', 'complete /commands and @files'],
-  ['Ctrl-L · Ctrl-D', 'clear the screen · leave'],
+  ['Enter', 'Send; while the agent works, as a message to it'],
+  ['Alt-Enter, Ctrl-J, \\ Enter', 'New line'],
+  ['Esc, Ctrl-C', 'Cancel what is at work; Ctrl-C twice leaves'],
+  ['Up, Down', 'Earlier messages'],
+  ['Tab', 'Complete /commands and @files'],
+  ['Ctrl-L · Ctrl-D', 'Clear the screen · leave'],
 ];
 
 function help({ commands, print, style }: ChatControl): void {
   const rows = [...commands].map(([name, { argument, description }]) => [`/${name}${argument ? ` ${argument}` : ''}`, description] as const);
-  const all: readonly (readonly [string, string])[] = [...rows, ['@file', 'attach a file of this folder'], ...keys];
+  const all: readonly (readonly [string, string])[] = [...rows, ['@file', 'Attach a file of this folder'], ...keys];
   const width = Math.max(...all.map(([left]) => left.length));
   print(all.map(([left, right]) => `  ${left.padEnd(width)}  ${style.dim(right)}`).join('\n'));
 }
@@ -108,7 +108,8 @@ async function model(chat: ChatControl, name: string): Promise<void> {
   const known = [config.get('model'), ...[config.get('fallback_models') ?? []].flat()].filter((one): one is string => typeof one === 'string');
   const now = conversation.session.status().model;
   const providers = [...p.items('providers')].map(([id, { item }]) => [`${id}/…`, item.label]);
-  const models = [...new Set([now, ...known])].map((one) => [one, one === now ? 'in use' : 'configured']);
+  // `AGENT_MODEL=name` names the model in use without its provider.
+  const models = [...new Set([now, ...known.filter((one) => !now.endsWith(`/${one}`))])].map((one) => [one, one === now ? 'in use' : 'configured']);
   print(table([...models, ...providers], [{ title: 'MODEL' }, { title: 'WHAT', style: style.dim }], { width: columns, titleStyle: style.bold }));
   print(style.dim('/model <provider/model> uses another'));
 }
