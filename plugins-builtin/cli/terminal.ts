@@ -37,7 +37,7 @@ const hanging = 2;
 const longPatience = 60_000;
 
 /** Whether `io` can do what only the terminal can. */
-export function isTerminal(io: CommandIO): io is Terminal {
+export function isTerminal(io: Pick<CommandIO, 'style'>): io is Terminal {
   return 'movesCursor' in io;
 }
 

@@ -1,7 +1,7 @@
 /** `agent chat`: from the command line to the end of the conversation. Everything shown is told by the event log. */
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { type CommandIO, configurationError, describeError, type Event, type Invocation, kernelControl, type OperationalError, type PluginContext, readEventLog, type RunResult, type SessionOptions, shortPath, type Style, truncate } from 'newt-agent';
+import { type CommandIO, configurationError, describeError, type Event, type Invocation, kernelControl, type OperationalError, type PluginContext, printable, readEventLog, type RunResult, type SessionOptions, shortPath, type Style, truncate } from 'newt-agent';
 import { exitCodes, sayError, sayFailure } from '../failure.ts';
 import { withQuestions } from '../questions.ts';
 import { type Surface, textView } from '../render-text.ts';
@@ -21,6 +21,8 @@ export interface ChatSurface {
   start(handlers: {
     /** A blank in front keeps a message out of the history, and from being a command. */
     readonly onMessage: (text: string) => void;
+    /** The run at work is to end, and the chat to go on. */
+    readonly onCancel: () => void;
     /** Ctrl-C while the agent works, or for the second time. */
     readonly onInterrupt: () => void;
     /** There is nothing more to say. */
@@ -113,11 +115,13 @@ async function converse(p: PluginContext, io: Terminal, options: SessionOptions,
     leave: () => leave(),
   };
   let isStarting = false;
+  /** What comes after a command waits for it: it may be the session that changes. */
+  let commandAtWork: Promise<unknown> | undefined;
   const progress = (): void => chatSurface.working(conversation.isBusy || isStarting, conversation.isCancelling);
   /** Nobody waits for a message: whatever goes wrong with it is said here. */
   const sayProblem = (error: unknown): number => {
     try {
-      return sayError({ ...io, remarkStyle: control.style, say: surface.say } as CommandIO, error);
+      return sayError({ say: surface.say, style: control.style }, error);
     } catch (unknown) {
       surface.say(control.style.red(describeError(unknown)));
       return exitCodes.failed;
@@ -128,19 +132,23 @@ async function converse(p: PluginContext, io: Terminal, options: SessionOptions,
   const submit = async (typed: string): Promise<void> => {
     const problem = isTyped ? history.add(typed) : undefined;
     if (problem) surface.say(surface.style.dim(`the history is not kept: ${problem}`));
-    const { session } = conversation;
-    isStarting = !conversation.isBusy;
     isWarned = false;
+    // On a screen a command is over before it could be seen at work; lines wait for their turn.
+    isStarting = !conversation.isBusy && !isScreen;
     progress();
+    await commandAtWork;
+    const { session } = conversation;
     try {
       if (isCommand(typed)) {
         if (isScreen) surface.print(`\n${surface.style.cyan('›')} ${truncate(typed, surface.columns - 2)}`);
-        const isDone = await runChatCommand(typed, control);
+        const command = runChatCommand(typed, control);
+        commandAtWork = command.catch(() => undefined);
+        const isDone = await command;
         if (conversation.session !== session) chatSurface.forgetQueued();
         if (isDone) return;
       }
       const { text, refused } = withMentions(typed.trim(), cwd);
-      for (const line of refused) io === surface ? io.say(io.remarkStyle.yellow(`⚠ ${line}`)) : surface.say(surface.style.yellow(`⚠ ${line}`));
+      for (const line of refused) surface.say(control.style.yellow(`⚠ ${printable(line)}`));
       if (conversation.isBusy) chatSurface.queued(text);
       const running = conversation.say(text);
       progress();
@@ -153,17 +161,19 @@ async function converse(p: PluginContext, io: Terminal, options: SessionOptions,
       progress();
     }
   };
-  let isWarned = false;
-  /** The first cancels the run at work, the second ends the chat. */
-  const interrupt = (exitCode: number | undefined): void => {
-    const isFirst = conversation.cancel() && isTyped;
-    if (!isFirst) {
-      if (!isTyped || isScreen || conversation.isBusy || isWarned) return leave(exitCode);
-      isWarned = true;
-      return io.say(io.remarkStyle.dim('\n(Ctrl-C again to leave)'));
-    }
-    view.cancelling();
+  const cancel = (): boolean => {
+    const isFirst = conversation.cancel();
+    if (isFirst) view.cancelling();
     progress();
+    return isFirst;
+  };
+  let isWarned = false;
+  /** Ctrl-C. The first cancels the run at work, the second ends the chat. A pipe has nobody who could go on. */
+  const interrupt = (exitCode: number | undefined): void => {
+    if (cancel() && isTyped) return;
+    if (!isTyped || isScreen || conversation.isBusy || isWarned) return leave(exitCode);
+    isWarned = true;
+    io.say(io.remarkStyle.dim('\n(Ctrl-C again to leave)'));
   };
   const signals = onSignals((name) => {
     const exitCode = 128 + constants.signals[name];
@@ -173,17 +183,17 @@ async function converse(p: PluginContext, io: Terminal, options: SessionOptions,
 
   try {
     if (isTyped) {
-      surface.print(banner(conversation, cwd, surface));
+      surface.print(banner(p, conversation, cwd, surface));
       if (past.length > 0) surface.print(lastExchange(past, surface.style, surface.columns));
     }
-    const running = first ? submit(first) : undefined;
+    if (first) void submit(first);
     chatSurface.start({
       onMessage: (text) => void submit(text),
+      onCancel: () => void cancel(),
       onInterrupt: () => interrupt(conversation.isBusy ? 130 : undefined),
       onEnd: () => leave(),
       onFailure: (error) => leave(sayError(io, error)),
     });
-    void running;
     const exitCode = await left;
     return exitCode ?? (isTyped ? 0 : code);
   } finally {
@@ -191,7 +201,7 @@ async function converse(p: PluginContext, io: Terminal, options: SessionOptions,
     await within(conversation.settled(), lastGrace);
     await chatSurface.stop();
     signals.dispose();
-    if (isTyped) io.print(farewell(conversation, cwd, io));
+    if (isTyped && conversation.hasContent) io.print(io.style.dim(farewell(conversation, cwd)));
     await within(conversation.close().catch((error: unknown) => void sayError(io, error)), lastGrace);
   }
 }
@@ -199,15 +209,15 @@ async function converse(p: PluginContext, io: Terminal, options: SessionOptions,
 const isCommand = (text: string): boolean => text.startsWith('/');
 
 /** At most three lines: what one talks to, where, and how to find out the rest. */
-function banner({ session }: Conversation, cwd: string, { style, columns }: Surface): string {
+function banner(p: PluginContext, { session }: Conversation, cwd: string, { style, columns }: Surface): string {
   const { model, scripted, mode } = session.status();
-  const facts = [`${model}${scripted ? ' (scripted)' : ''}`, shortPath(cwd), modeText(mode)].join(' · ');
+  const facts = [`${model}${scripted ? ' (scripted)' : ''}`, shortPath(cwd), modeText(p, mode)].join(' · ');
   return `${style.bold(truncate(facts, columns))}\n${style.dim(truncate('/help shows commands and keys · @file attaches a file · Ctrl-D leaves', columns))}`;
 }
 
-function farewell({ tokens, hasContent }: Conversation, cwd: string, { style }: Terminal): string {
-  const used = tokens.input + tokens.output > 0 ? `${short(tokens.input)} tokens in · ${short(tokens.output)} out` : 'no tokens used';
-  return style.dim(hasContent ? `${used} · go on in ${shortPath(cwd)} with: agent chat --continue` : used);
+function farewell({ tokens: { input, output } }: Conversation, cwd: string): string {
+  const used = input + output > 0 ? `${short(input)} tokens in · ${short(output)} out · ` : '';
+  return `${used}go on in ${shortPath(cwd)} with: agent chat --continue`;
 }
 
 function onSignals(listener: (name: 'SIGINT' | 'SIGTERM' | 'SIGHUP') => void): { dispose(): void } {

@@ -81,7 +81,7 @@ function status(chat: ChatControl): void {
   const { model: name, scripted, mode, requests, toolCalls, tokens } = session.status();
   facts(chat, [
     ['model', `${name}${scripted ? ' (scripted)' : ''}`],
-    ['mode', modeText(mode)],
+    ['mode', modeText(chat.p, mode)],
     ['folder', shortPath(chat.cwd)],
     ['session', session.id],
     ['log', shortPath(session.file)],
@@ -93,8 +93,9 @@ function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;
 }
 
-export function modeText(mode: string | undefined): string {
-  return mode === 'auto' ? 'does not ask inside the workspace' : 'asks before it writes or runs';
+/** What a session may do unasked: as it was opened, else as it is configured. */
+export function modeText(p: PluginContext, mode: string | undefined): string {
+  return (mode ?? p.use(configControl).config.get('permissions.mode')) === 'auto' ? 'does not ask inside the workspace' : 'asks before it writes or runs';
 }
 
 async function model(chat: ChatControl, name: string): Promise<void> {

@@ -25,7 +25,7 @@ export function screenChat({ io, style, cwd, commands, history }: SurfaceHost, t
   let hint = '';
   /** Messages for the run at work that it has not taken yet. */
   let queued: string[] = [];
-  let asking: { readonly input: Input; readonly finish: (answer: boolean | undefined) => void; readonly from: number } | undefined;
+  let asking: { readonly input: Input; readonly from: number } | undefined;
   let typed = '';
   let editor: Editor;
 
@@ -50,20 +50,18 @@ export function screenChat({ io, style, cwd, commands, history }: SurfaceHost, t
   };
   /** The editor, or the answer to a question in its place; what was written in the editor stays. */
   const bottom: Component & { focused: boolean } = {
-    focused: false,
+    get focused() {
+      return editor.focused;
+    },
+    set focused(value) {
+      editor.focused = value;
+      if (asking) asking.input.focused = value;
+    },
     // Without what fills rows up: a terminal that becomes narrower breaks them anew, and some lose their cursor over it.
     render: (width) => (asking ? asking.input.render(width) : withSign(editor.render(width))).map((row) => row.trimEnd()),
     handleInput: (data) => (asking ? onAnswerKey(data, asking) : editor.handleInput(data)),
     invalidate: () => undefined,
   };
-  Object.defineProperty(bottom, 'focused', {
-    set(value: boolean) {
-      editor.focused = value;
-      if (asking) asking.input.focused = value;
-    },
-    get: () => editor.focused,
-  });
-
   const screen: Screen = createScreen(terminal, (tui) => {
     const plain = (text: string): string => text;
     editor = new Editor(tui, { borderColor, selectList: { selectedPrefix: style.cyan, selectedText: style.cyan, description: style.dim, scrollInfo: style.dim, noMatch: plain } }, { paddingX: sign.length });
@@ -94,10 +92,10 @@ export function screenChat({ io, style, cwd, commands, history }: SurfaceHost, t
       else if (isBusy || had) handlers.onInterrupt();
       else hint = 'Ctrl-C again to leave';
     } else if (matchesKey(data, 'escape') && isBusy && !editor.isShowingAutocomplete()) {
-      if (!isCancelling) handlers.onInterrupt();
+      handlers.onCancel();
     } else if (matchesKey(data, 'ctrl+d') && !asking && !editor.getText()) handlers.onEnd();
     else if (matchesKey(data, 'ctrl+l')) screen.clear();
-    else if (matchesKey(data, 'ctrl+z')) screen.suspend();
+    else if (matchesKey(data, 'ctrl+z') && process.platform !== 'win32') screen.suspend();
     else return { data: data.includes('\u001b[200~') ? data.replaceAll('\t', tabSign) : data };
     screen.tui.requestRender();
     return { consume: true };
@@ -123,6 +121,8 @@ export function screenChat({ io, style, cwd, commands, history }: SurfaceHost, t
     start(given) {
       handlers = given;
       screen.tui.addInputListener(onKey);
+      // A terminal that was hung up has nothing more to say.
+      for (const event of ['end', 'error', 'close']) io.stdin.on(event, given.onEnd);
       screen.tui.setFocus(bottom);
       screen.start();
     },
@@ -173,7 +173,7 @@ export function screenChat({ io, style, cwd, commands, history }: SurfaceHost, t
           }
         };
         signal.addEventListener('abort', stop, { once: true });
-        asking = { input, finish, from: performance.now() };
+        asking = { input, from: performance.now() };
         input.focused = true;
         screen.tui.requestRender();
       }),

@@ -92,6 +92,8 @@ export function createScreen(terminal: TuiTerminal, below: (tui: TuiMainScreen) 
       const rest = rowsOf(open, openColumns).slice(openRows).join(' ').trimStart();
       open = rest ? rest + (/\s*$/.exec(open)?.[0] ?? '') : '';
       [openRows, openColumns] = [0, terminal.columns];
+      // The renderer takes no row that is wider than the terminal.
+      finished = finished.flatMap((row) => (row ? rowsOf(row, openColumns) : ['']));
     }
     // Those before the last do not change any more, because lines are filled greedily.
     const rows = rowsOf(open, openColumns);
@@ -190,11 +192,14 @@ export function createScreen(terminal: TuiTerminal, below: (tui: TuiMainScreen) 
       tui.requestRender();
     },
     suspend() {
+      if (!isRunning) return;
+      isRunning = false;
       tui.stop();
       process.once('SIGCONT', () => {
-        if (!isRunning) return;
+        isRunning = true;
         drawHere();
         tui.start();
+        flushSoon();
       });
       process.kill(process.pid, 'SIGTSTP');
     },
