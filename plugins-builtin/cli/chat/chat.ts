@@ -94,7 +94,7 @@ async function converse(p: PluginContext, io: Terminal, options: SessionOptions,
   };
   const sayEnd = (reason: RunResult['reason'], text: string): void => {
     if (!isTyped) return sayFailure(io, text || reason);
-    surface.say(reason === 'cancelled' ? surface.style.yellow('cancelled') : surface.style.red(`✗ ${text || reason}`));
+    surface.say(reason === 'cancelled' ? surface.style.yellow('cancelled') : surface.style.red(`✗ ${printable(text) || reason}`));
   };
   const { ask, show } = withQuestions(() => shown, chatSurface.confirm, isTyped ? io.style : io.questionStyle, () => surface.columns);
   conversation = await openConversation(p, { ...options, ask, onEvent: show }, outer);
@@ -211,7 +211,7 @@ const isCommand = (text: string): boolean => text.startsWith('/');
 /** At most three lines: what one talks to, where, and how to find out the rest. */
 function banner(p: PluginContext, { session }: Conversation, cwd: string, { style, columns }: Surface): string {
   const { model, scripted, mode } = session.status();
-  const facts = [`${model}${scripted ? ' (scripted)' : ''}`, shortPath(cwd), modeText(p, mode)].join(' · ');
+  const facts = printable([`${model}${scripted ? ' (scripted)' : ''}`, shortPath(cwd), modeText(p, mode)].join(' · '));
   return `${style.bold(truncate(facts, columns))}\n${style.dim(truncate('/help shows commands and keys · @file attaches a file · Ctrl-D leaves', columns))}`;
 }
 

@@ -1,5 +1,5 @@
 /** What begins with a slash: a table, so that more can join it. */
-import { closest, configControl, type PluginContext, shortPath, type Style, table } from 'newt-agent';
+import { closest, configControl, type PluginContext, printable, shortPath, type Style, table } from 'newt-agent';
 import { short } from '../run-totals.ts';
 import type { Conversation } from './conversation.ts';
 
@@ -73,7 +73,7 @@ function help({ commands, print, style }: ChatControl): void {
 
 function facts({ print, style }: ChatControl, rows: readonly (readonly [string, string])[]): void {
   const width = Math.max(...rows.map(([left]) => left.length));
-  print(rows.map(([left, right]) => `  ${style.dim(left.padEnd(width))}  ${right}`).join('\n'));
+  print(rows.map(([left, right]) => `  ${style.dim(left.padEnd(width))}  ${printable(right)}`).join('\n'));
 }
 
 function status(chat: ChatControl): void {

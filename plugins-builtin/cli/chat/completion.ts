@@ -40,9 +40,9 @@ function commandItems(commands: ChatCommands, prefix: string): AutocompleteItem[
 }
 
 function fileItems(names: readonly string[], wanted: string): AutocompleteItem[] {
-  // What hides itself is offered to those who ask for it.
-  const visible = wanted.includes('.') ? names : names.filter((name) => !/(?:^|\/)\./.test(name));
+  // What hides itself is offered to those who ask for it; what could steer the terminal, to nobody.
+  const visible = names.filter((name) => printable(name) === name && (wanted.includes('.') || !/(?:^|\/)\./.test(name)));
   const starting = visible.filter((name) => name.startsWith(wanted));
   const found = starting.length > 0 && wanted.endsWith('/') ? starting.slice(1) : [...new Set([...starting, ...(wanted ? fuzzyFilter([...visible], wanted, (name) => name) : [])])];
-  return found.slice(0, maxItems).map((name) => ({ value: /\s/.test(name) ? `@"${name}"` : `@${name}`, label: printable(name).replace(/\s+/g, ' ') }));
+  return found.slice(0, maxItems).map((name) => ({ value: /\s/.test(name) ? `@"${name}"` : `@${name}`, label: name.replace(/\s+/g, ' ') }));
 }
