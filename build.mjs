@@ -50,7 +50,11 @@ const { output } = await build({
     sourcemap: true,
     // What every start needs lies in one file: each further module costs the loader half a millisecond.
     codeSplitting: {
-      groups: [{ name: 'core', test: /node_modules.(zod|tapable|semver)|.kernel.(?!config.(file|edit))|agent.api|manifest\.ts|public\.ts|registry.lock/ }],
+      groups: [
+        { name: 'core', test: /node_modules.(zod|tapable|semver)|.kernel.(?!config.(file|edit))|agent.api|manifest\.ts|public\.ts|registry.lock/ },
+        // What `agent run` and `agent chat` share; the rest of a chat is loaded by a chat.
+        { name: 'terminal', test: /plugins-builtin.cli.(?!(?:channel|program|manifest)\.|chat.(?!command\.))/ },
+      ],
     },
     // White space is a quarter of the bytes that are read and hashed at every start. Names stay, for stacks.
     minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
