@@ -59,7 +59,12 @@ export function screenChat({ io, style, cwd, commands, history }: SurfaceHost, t
     },
     // Without what fills rows up: a terminal that becomes narrower breaks them anew, and some lose their cursor over it.
     render: (width) => (asking ? asking.input.render(width) : withSign(editor.render(width))).map((row) => row.trimEnd()),
-    handleInput: (data) => (asking ? onAnswerKey(data, asking) : editor.handleInput(data)),
+    handleInput(data) {
+      if (asking) return onAnswerKey(data, asking);
+      editor.handleInput(data);
+      // Where a whole line was deleted the editor leaves its menu open.
+      if (!editor.getText() && editor.isShowingAutocomplete()) editor.setText('');
+    },
     invalidate: () => undefined,
   };
   const screen: Screen = createScreen(terminal, (tui) => {

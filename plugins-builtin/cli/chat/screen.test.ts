@@ -143,6 +143,20 @@ test('any changes of size keep the text whole and in order, with one editor', as
   );
 });
 
+test('what a frame of the renderer itself has shown is not shown again after a change of size', async () => {
+  const { terminal, text, resize } = emulate(40, 10);
+  const screen = screenOn(terminal);
+  screen.start();
+  for (let at = 0; at < 60; at += 1) screen.write(`line ${at}\n`);
+  // As for a key, before the rows were forgotten.
+  screen.tui.renderNow();
+  await resize(30);
+  screen.write('while the size changes\n');
+  screen.tui.renderNow();
+  screen.stop();
+  expect(await text()).toBe([...Array.from({ length: 60 }, (_, at) => `line ${at}`), 'while the size changes'].join('\n'));
+});
+
 test('the memory of the terminal is never cleared', async () => {
   const { terminal, bytes, resize } = emulate(40);
   const screen = screenOn(terminal);

@@ -37,6 +37,8 @@ export function createScreen(terminal: TuiTerminal, below: (tui: TuiMainScreen) 
   let tui: TuiMainScreen;
   /** Whole rows that the terminal was not given yet, or may still have to be given. */
   let finished: string[] = [];
+  /** How many of them the last frame had. */
+  let framed = 0;
   let open = '';
   /** Rows of the open line that are finished, in the width of `openColumns`. */
   let openRows = 0;
@@ -53,6 +55,7 @@ export function createScreen(terminal: TuiTerminal, below: (tui: TuiMainScreen) 
     start(onInput, onResize) {
       terminal.start(onInput, () => {
         clearTimeout(held?.timer);
+        if (!held) forget();
         held = { state: held?.state ?? tui.captureRenderState(), timer: setTimeout(() => settle(onResize), settleMs) };
       });
     },
@@ -101,24 +104,35 @@ export function createScreen(terminal: TuiTerminal, below: (tui: TuiMainScreen) 
     openRows = Math.max(openRows, rows.length - 1);
     return rows.slice(openRows);
   };
+  const endLine = (): void => {
+    // Settling may make the list anew.
+    const last = open ? settleOpen() : openRows > 0 ? [] : [''];
+    finished.push(...last);
+    [open, openRows] = ['', 0];
+  };
   const text: Component = {
     render(width) {
       const last = settleOpen();
+      framed = finished.length;
       return [...finished, ...last, ...drawn.map((row) => truncateToWidth(row, width, '…'))];
     },
     invalidate: () => undefined,
   };
 
-  /** Draws, then has the finished rows forgotten: they are the terminal's now. */
   const flush = (): void => {
     clearTimeout(timer);
     timer = undefined;
     if (!isRunning || held) return;
     tui.renderNow();
-    const count = finished.length;
+    forget();
+  };
+  /** The finished rows of the last frame are the terminal's now. The renderer draws frames of its own, too. */
+  const forget = (): void => {
+    const count = framed;
+    framed = 0;
     if (count === 0) return;
     const state = tui.captureRenderState();
-    finished = [];
+    finished = finished.slice(count);
     tui.restoreRenderState({
       ...state,
       previousLines: state.previousLines.slice(count),
@@ -141,6 +155,8 @@ export function createScreen(terminal: TuiTerminal, below: (tui: TuiMainScreen) 
     const before = held?.state;
     clearTimeout(held?.timer);
     held = undefined;
+    // The frames since then were not shown.
+    framed = 0;
     if (!isRunning) return;
     if (before && before.previousLines.length > 0) erase(before);
     drawHere();
@@ -168,8 +184,7 @@ export function createScreen(terminal: TuiTerminal, below: (tui: TuiMainScreen) 
       lines.forEach((line, index) => {
         open += line;
         if (index === lines.length - 1) return;
-        finished.push(...(open ? settleOpen() : openRows > 0 ? [] : ['']));
-        [open, openRows] = ['', 0];
+        endLine();
       });
       flushSoon();
     },
@@ -193,6 +208,7 @@ export function createScreen(terminal: TuiTerminal, below: (tui: TuiMainScreen) 
     },
     suspend() {
       if (!isRunning) return;
+      flush();
       isRunning = false;
       tui.stop();
       process.once('SIGCONT', () => {
@@ -206,8 +222,8 @@ export function createScreen(terminal: TuiTerminal, below: (tui: TuiMainScreen) 
     stop() {
       if (!isRunning) return;
       if (held) settle(() => undefined);
-      if (open) finished.push(...settleOpen());
-      [open, openRows, drawn] = ['', 0, []];
+      if (open) endLine();
+      drawn = [];
       for (const component of [...tui.children].slice(1)) tui.removeChild(component);
       flush();
       isRunning = false;
