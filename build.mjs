@@ -54,6 +54,8 @@ const { output } = await build({
         { name: 'core', test: /node_modules.(zod|tapable|semver)|.kernel.(?!config.(file|edit|inspect|unset))|agent.api|manifest\.ts|models.(endpoints|model-list)|public\.ts|registry.lock/ },
         // The other wires share most of it, and pay for the rest; a run over this one loads a single file.
         { name: 'openai-chat', test: /@ai-sdk.(openai-compatible|provider)|plugins-builtin.models.(openai-chat|chat-frames|tool-call-frames|mended-stream|sse-|guarded-model|provider-error)/ },
+        // What `agent run` and `agent chat` share; the rest of a chat is loaded by a chat.
+        { name: 'terminal', test: /plugins-builtin.cli.(?!(?:channel|program|manifest|config-explain|config-schema)\.|completion.(?!command\.)|chat.(?!command\.))/ },
       ],
     },
     // White space is a quarter of the bytes that are read and hashed at every start. Names stay, for stacks.

@@ -69,7 +69,7 @@ export async function findUntrusted({ trust, project, argv, keys, emptyFolder }:
   const given = givenFolder(argv);
   const place = given === undefined ? '' : ` --cwd ${shellWord(given)}`;
   let answer: boolean | undefined;
-  if (argv[0] === 'run' && reason === undefined) {
+  if ((argv[0] === 'run' || argv[0] === 'chat') && reason === undefined) {
     const [{ confirmOnTerminal }, { styleFor }, { trustContent, trustQuestion }] = await Promise.all([import('./cli/confirm.ts'), import('./cli/style.ts'), import('../registry/trust-content.ts')]);
     const question = trustQuestion(problem, trustContent(project, keys(), emptyFolder), place, styleFor(true, process.env), process.stderr.columns || 80);
     answer = await confirmOnTerminal(question);

@@ -2,10 +2,13 @@
 import { type CommandIO, FaultError, faultLine, isKernelError, isOperational, printable } from 'newt-agent';
 import { isTerminal } from './terminal.ts';
 
+/** Where failures are told. */
+type Ear = Pick<CommandIO, 'say' | 'style'>;
+
 export const exitCodes = { failed: 1, usage: 2 } as const;
 
 /** Says what went wrong on standard error. */
-export function sayFailure(io: CommandIO, problem: string, fix?: string): void {
+export function sayFailure(io: Ear, problem: string, fix?: string): void {
   const { red, dim } = isTerminal(io) ? io.remarkStyle : io.style;
   io.say(`${red('agent:')} ${printable(problem).trimEnd()}`);
   if (fix) io.say(dim(`  ${printable(fix)}`));
@@ -15,7 +18,7 @@ export function sayFailure(io: CommandIO, problem: string, fix?: string): void {
  * Says `error` and answers the exit code it means.
  * @throws what is neither a failure of the world, nor of the configuration, nor a fault of another plugin
  */
-export function sayError(io: CommandIO, error: unknown): number {
+export function sayError(io: Ear, error: unknown): number {
   if (isKernelError(error)) {
     sayFailure(io, error.message, error.hint);
     return exitCodes.usage;

@@ -1,5 +1,6 @@
 /** The built-in plugin `cli`: the terminal, and the commands that belong to no other plugin. */
 import { definePlugin } from 'newt-agent';
+import { chatCommand } from './chat/command.ts';
 import { completionCommand } from './completion/command.ts';
 import { configCheck } from './config-check.ts';
 import { configCommands } from './config-commands.ts';
@@ -15,5 +16,5 @@ export default definePlugin(manifest, (p) => ({
     },
   },
   checks: { config: configCheck(p) },
-  commands: { run: runCommand(p), ...configCommands(p), completion: completionCommand(p) },
+  commands: { run: runCommand(p), chat: chatCommand(p), ...configCommands(p), completion: completionCommand(p) },
 }));

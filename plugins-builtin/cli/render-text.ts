@@ -4,6 +4,7 @@ import { createLiveTail, type LiveTail } from './live-tail.ts';
 import { countTotals } from './run-totals.ts';
 import type { Terminal } from './terminal.ts';
 import { callTitle, type CallTitle, resultSummary } from './tool-line.ts';
+import { saidText } from './said-text.ts';
 import { newsLine, type View } from './view.ts';
 
 /** A tool call that has no result yet. */
@@ -18,18 +19,24 @@ interface OpenCall {
 }
 
 /** Blocks of different kinds are set apart by a blank line. */
-type Block = 'text' | 'lines' | 'summary';
+type Block = 'text' | 'lines' | 'said' | 'summary';
 
 /** Its outcome is the end of the run, which is shown anyway. */
 const silentTool = 'task_done';
 
-export function textView(io: Terminal): View {
+/** What the view is shown on: a terminal, or the part of one above an editor. */
+export type Surface = Pick<Terminal, 'style' | 'remarkStyle' | 'columns' | 'movesCursor' | 'write' | 'draw' | 'print' | 'say'> & {
+  /** False where keys do not show up by themselves. */
+  readonly echoesKeys?: boolean;
+};
+
+export function textView(io: Surface): View {
   const { style } = io;
   const totals = countTotals();
   const calls = new Map<string, OpenCall>();
   let block: Block | undefined;
   let isMidLine = false;
-  let drawnRows = 0;
+  let isDrawn = false;
   /** The call whose lines are at the bottom of the screen. */
   let front: string | undefined;
   let prose: PrintableStream = createPrintableStream();
@@ -40,8 +47,8 @@ export function textView(io: Terminal): View {
   let isCancelled = false;
 
   const eraseRows = (): void => {
-    if (drawnRows > 0) io.write(`\u001b[${drawnRows}A\u001b[J`);
-    drawnRows = 0;
+    if (isDrawn) io.draw([]);
+    isDrawn = false;
   };
   const startLine = (): void => {
     eraseRows();
@@ -114,10 +121,9 @@ export function textView(io: Terminal): View {
     // Of calls that run side by side the first is watched; the others have their turn.
     if (!call || !io.movesCursor || [...calls.keys()][0] !== id) return;
     announce(id, call);
-    startLine();
-    const rows = call.tail.rows();
-    io.write(rows.map((text) => `${row(text)}\n`).join(''));
-    drawnRows = rows.length;
+    if (isMidLine) startLine();
+    io.draw(call.tail.rows().map(row));
+    isDrawn = true;
   };
   const onResult = (result: EventData<'tool.result'>): void => {
     const call = calls.get(result.call);
@@ -147,6 +153,9 @@ export function textView(io: Terminal): View {
         // A server that does not stream, or a plugin that wrote the answer.
         if (!spoken) speak(printable(event.data.text));
         return endAnswer();
+      case 'steer':
+        endAnswer();
+        return line(saidText(event.data.text, style), 'said');
       case 'tool.call': {
         if (event.data.name === silentTool) return;
         const call = { title: callTitle(event.data.name, event.data.input), tail: createLiveTail(), announced: false };
@@ -197,10 +206,12 @@ export function textView(io: Terminal): View {
     hasShown: (id, text) => front === id && calls.get(id)?.shown === text,
     cancelling() {
       isCancelled = true;
-      eraseRows();
-      // The terminal has echoed the key.
-      io.write('\n');
-      isMidLine = false;
+      if (io.echoesKeys === false) startLine();
+      else {
+        eraseRows();
+        io.write('\n');
+        isMidLine = false;
+      }
       io.say(io.remarkStyle.dim('cancelling… (Ctrl-C again to quit)'));
     },
   };

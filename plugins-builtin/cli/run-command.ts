@@ -6,23 +6,21 @@ import {
   type Command,
   type CommandIO,
   configurationError,
-  type Event,
   type Invocation,
   type PluginContext,
-  type Question,
   type Session,
   type SessionOptions,
   sessions,
 } from 'newt-agent';
 import { exitCodes, sayError, sayFailure } from './failure.ts';
 import { listenForInterrupts } from './interrupts.ts';
-import { questionText } from './question-text.ts';
+import { withQuestions } from './questions.ts';
 import { textView } from './render-text.ts';
 import { isTerminal } from './terminal.ts';
 import { jsonView, pipedView, type View } from './view.ts';
 
 /** How long a session may take to close when the person insists on quitting, in milliseconds. */
-const lastGrace = 500;
+export const lastGrace = 500;
 
 export function runCommand(p: PluginContext): Command {
   return command({
@@ -74,7 +72,7 @@ async function runTask(p: PluginContext, invocation: Invocation, io: CommandIO, 
     () => view.cancelling(),
     (code) => void Promise.race([close().catch(() => undefined), new Promise((ready) => setTimeout(ready, lastGrace))]).then(() => process.exit(code)),
   );
-  const { show, ask } = withQuestions(view, io);
+  const { show, ask } = withQuestions(() => view, (question, hangsUp) => io.confirm(question, hangsUp), isTerminal(io) ? io.questionStyle : io.style, () => io.columns);
   try {
     const resume = goesOn ? await lastSession(p, options.cwd) : undefined;
     session = await p.use(sessions).open({ ...options, ...(resume !== undefined && { resume }), ask, onEvent: show });
@@ -97,8 +95,7 @@ async function readTask({ arguments: { task = [] }, options }: Invocation, io: C
   const { model, maxRounds, yes, cwd } = options;
   const words = [task].flat().join(' ').trim();
   const folder = workspace(cwd);
-  const rounds = maxRounds === undefined ? undefined : Number(maxRounds);
-  if (rounds !== undefined && !(Number.isInteger(rounds) && rounds > 0)) throw configurationError(`--max-rounds takes a whole number above 0, not "${String(maxRounds)}"`);
+  const rounds = roundsOf(maxRounds);
   const goesOn = options['continue'] === true;
   const input = (await (isTerminal(io) ? io.input(words !== '' || goesOn) : io.input()))?.trim() ?? '';
   const prompt = [words, input].filter(Boolean).join('\n\n') || (goesOn ? goOn : '');
@@ -113,13 +110,21 @@ async function readTask({ arguments: { task = [] }, options }: Invocation, io: C
   };
 }
 
-async function lastSession(p: PluginContext, cwd: string): Promise<string> {
+/** @throws OperationalError */
+export function roundsOf(given: string | boolean | undefined): number | undefined {
+  const rounds = given === undefined ? undefined : Number(given);
+  if (rounds !== undefined && !(Number.isInteger(rounds) && rounds > 0)) throw configurationError(`--max-rounds takes a whole number above 0, not "${String(given)}"`);
+  return rounds;
+}
+
+/** @throws OperationalError when there is none */
+export async function lastSession(p: PluginContext, cwd: string): Promise<string> {
   const last = await p.use(sessions).latest(cwd);
   if (last === undefined) throw configurationError(`there is no session of ${cwd} to go on with`, 'leave out --continue to begin one');
   return last;
 }
 
-function workspace(given: string | boolean | undefined): string {
+export function workspace(given: string | boolean | undefined): string {
   let folder: string;
   try {
     folder = resolve(typeof given === 'string' ? given : '.');
@@ -144,22 +149,4 @@ function viewFor(io: CommandIO, isJson: boolean): View {
   if (isJson) return jsonView(io);
   if (!isTerminal(io)) return pipedView(io, io.style);
   return io.interactive ? textView(io) : pipedView(io, io.remarkStyle);
-}
-
-/** Lets the view be asked of, and keeps it still while the person reads and types. */
-function withQuestions(view: View, io: CommandIO): Required<Pick<SessionOptions, 'ask'>> & { readonly show: (event: Event) => void } {
-  let asking = 0;
-  const waiting: Event[] = [];
-  const ask = async (question: Question, signal: AbortSignal): Promise<boolean | undefined> => {
-    asking += 1;
-    try {
-      const { preview, ...bare } = question;
-      const isKnown = preview !== undefined && view.hasShown?.(question.call, preview);
-      return await io.confirm(questionText(isKnown ? bare : question, isTerminal(io) ? io.questionStyle : io.style, io.columns), signal);
-    } finally {
-      asking -= 1;
-      if (asking === 0) for (const event of waiting.splice(0)) view.show(event);
-    }
-  };
-  return { ask, show: (event) => void (asking > 0 ? waiting.push(event) : view.show(event)) };
 }

@@ -40,7 +40,8 @@ function sum(a: number | undefined, b: number | undefined): number | undefined {
   return b === undefined ? a : (a ?? 0) + b;
 }
 
-function short(count: number): string {
+/** `950`, `1.2k`, `3.4M` */
+export function short(count: number): string {
   if (count < 1_000) return String(count);
   return count < 999_950 ? `${(count / 1_000).toFixed(1)}k` : `${(count / 1_000_000).toFixed(1)}M`;
 }

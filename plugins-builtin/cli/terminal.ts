@@ -9,6 +9,9 @@ import { type Environment, styleFor } from './style.ts';
 export interface Terminal extends CommandIO {
   /** A piece of text to standard output, as it is. */
   write(text: string): void;
+  /** Rows below what was written, in place of those drawn before. For where {@link movesCursor}. */
+  draw(rows: readonly string[]): void;
+  readonly stdin: InputStream;
   /** Style of what goes to standard error, which may be redirected where standard output is not. */
   readonly remarkStyle: Style;
   /** Style of a question, which is always seen on a terminal. */
@@ -34,7 +37,7 @@ const hanging = 2;
 const longPatience = 60_000;
 
 /** Whether `io` can do what only the terminal can. */
-export function isTerminal(io: CommandIO): io is Terminal {
+export function isTerminal(io: Pick<CommandIO, 'style'>): io is Terminal {
   return 'movesCursor' in io;
 }
 
@@ -45,6 +48,7 @@ export function createTerminal(streams: StandardStreams): Terminal {
   const result = outputTo(streams.stdout, (reason) => remarks.write(`agent: the output could not be written: ${reason}\n`));
   const remarkStyle = styleFor(remarks.isTerminal, env);
   let lastQuestion: Promise<unknown> = Promise.resolve();
+  let drawn = 0;
 
   return {
     interactive: result.isTerminal,
@@ -56,6 +60,15 @@ export function createTerminal(streams: StandardStreams): Terminal {
     remarkStyle,
     questionStyle: styleFor(true, env),
     write: (text) => result.write(text),
+    draw(rows) {
+      const erasing = drawn > 0 ? `\u001b[${drawn}A\u001b[J` : '';
+      drawn = rows.length;
+      const text = erasing + rows.map((row) => `${row}\n`).join('');
+      if (text) result.write(text);
+    },
+    get stdin() {
+      return streams.stdin;
+    },
     print: (text) => result.write(`${text}\n`),
     json: (value) => result.write(`${JSON.stringify(value)}\n`),
     say: (text) => remarks.write(`${remarks.isTerminal ? wrap(text, remarks.columns(), hanging).join('\n') : text}\n`),
