@@ -1,6 +1,6 @@
 /** The built `agent` command as a process of its own, in a home and a workspace of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,6 +21,8 @@ export interface RunOptions {
   readonly input?: string;
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
+  /** Milliseconds after which the process is killed; default one minute. */
+  readonly deadline?: number;
   /** Hears of the process as soon as it runs. */
   readonly onStart?: (child: ChildProcess) => void;
   /** Hears of standard output as it comes. */
@@ -38,10 +40,12 @@ export interface Place {
   agent(args: readonly string[], options?: RunOptions): Promise<Finished>;
   /** The records of the only session so far, or of the last one. */
   events(): readonly Event[];
+  /** {@link events}, or none where no session was begun. */
+  eventsOrNone(): readonly Event[];
   remove(): void;
 }
 
-const deadline = 60_000;
+const usualDeadline = 60_000;
 
 /**
  * @param model base URL of a scripted server; the model is called `env/test`
@@ -59,6 +63,13 @@ export function createPlace(model?: string, config?: string): Place {
     }
   };
   if (config !== undefined) write(home, { 'config/config.yaml': config });
+  const sessions = join(home, 'state', 'sessions');
+  const events = (): readonly Event[] => {
+    const files = readdirSync(sessions, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.jsonl')).map((name) => join(sessions, name));
+    // By time: two runs within a second have names in no order.
+    const [last = ''] = files.sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
+    return readEventLog(last).events;
+  };
   return {
     root,
     home,
@@ -69,18 +80,13 @@ export function createPlace(model?: string, config?: string): Place {
       const env: NodeJS.ProcessEnv = { PATH: process.env['PATH'], HOME: root, LANG: 'C.UTF-8', AGENT_HOME: home, ...(model !== undefined && { AGENT_BASE_URL: model, AGENT_MODEL: 'test' }), ...options.env };
       return runProcess(args, { ...options, env, cwd: options.cwd ?? workspace });
     },
-    events: () => {
-      const folder = join(home, 'state', 'sessions');
-      const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.jsonl')).map((name) => join(folder, name));
-      // By time: two runs within a second have names in no order.
-      const [last = ''] = files.sort((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs);
-      return readEventLog(last).events;
-    },
+    events,
+    eventsOrNone: () => (existsSync(sessions) ? events() : []),
     remove: () => rmSync(root, { recursive: true, force: true }),
   };
 }
 
-function runProcess(args: readonly string[], { input, env, cwd, onStart, onOutput }: RunOptions & { env: NodeJS.ProcessEnv; cwd: string }): Promise<Finished> {
+function runProcess(args: readonly string[], { input, env, cwd, deadline = usualDeadline, onStart, onOutput }: RunOptions & { env: NodeJS.ProcessEnv; cwd: string }): Promise<Finished> {
   const started = performance.now();
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [bin, ...args], { cwd, env, stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'] });
