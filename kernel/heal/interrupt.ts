@@ -11,6 +11,7 @@
  * are put back here, and no invariant of the kernel may rest on a `finally` inside of an entry.
  */
 import { AsyncLocalStorage, executionAsyncId } from 'node:async_hooks';
+import { EventEmitter } from 'node:events';
 import { Script } from 'node:vm';
 import type { Slot } from '../slot.ts';
 import { setImmediate } from './own-timers.ts';
@@ -138,6 +139,9 @@ export class Interrupter {
 
   readonly #attempt = (work: () => void): void => {
     const scope = executionAsyncId();
+    // `vm` does the same, with the methods of the process: those that containment has changed, in a plugin's name.
+    const listeners = process.rawListeners('SIGINT');
+    if (listeners.length > 0) EventEmitter.prototype.removeAllListeners.call(process, 'SIGINT');
     const once = (): void => {
       Reflect.deleteProperty(globalThis, gate);
       work();
@@ -157,6 +161,7 @@ export class Interrupter {
     } finally {
       this.#entry = 0;
       Atomics.store(this.#cells, entryCell, 0);
+      for (const listener of listeners) EventEmitter.prototype.on.call(process, 'SIGINT', listener as () => void);
     }
   };
 

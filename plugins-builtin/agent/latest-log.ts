@@ -33,7 +33,8 @@ function logsIn(folder: string): string[] {
   try {
     return readdirSync(folder).filter((name) => name.endsWith('.jsonl'));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    // Not there, or not a folder: whoever makes it says so.
+    if (['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')) return [];
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 /** What `agent doctor` learns of the model: whether its server answers and takes the key. Costs no tokens. */
 import { type Check, describeError, type Finding, isOperational, type ModelChoice, type ModelChooser } from 'newt-agent';
-import { type Endpoint, type Fetch, shownUrl, urlAt } from './endpoints.ts';
+import { type Endpoint, type Fetch, keyHeaders, shownUrl, urlAt } from './endpoints.ts';
 import { idsOf } from './model-list.ts';
 
 /** Milliseconds the server has to answer. */
@@ -31,7 +31,7 @@ export function modelCheck(chooser: ModelChooser, endpointOf: (provider: string)
 
 function refused(message: string, { ways, hint }: Readonly<Record<string, unknown>>): Finding {
   const [first = '', ...rest] = message.split('\n');
-  if (Array.isArray(ways)) return { level: 'error', what: 'model', detail: first.replace(/\. Any of these will do:$/, ''), fix: ways.slice(0, 2).map((way) => String(way).replace(/ {2}.*$/, '')).join(', or: ') };
+  if (Array.isArray(ways)) return { level: 'error', what: 'model', detail: first.replace(/\. Any of these will do:$/, ''), fix: ways.slice(0, 3).map((way) => String(way).replace(/ {2}.*$/, '')).join(', or: ') };
   const fix = typeof hint === 'string' ? hint : rest.join(' ');
   return { level: 'error', what: 'model', detail: fix === '' ? first : first.replace(`; ${fix}`, ''), ...(fix !== '' && { fix }) };
 }
@@ -39,10 +39,9 @@ function refused(message: string, { ways, hint }: Readonly<Record<string, unknow
 async function askServer({ name, id }: ModelChoice, endpoint: Endpoint, fetch: Fetch, signal: AbortSignal): Promise<Finding> {
   const where = shownUrl(endpoint.baseUrl);
   const problem = (detail: string, fix: string): Finding => ({ level: 'error', what: 'model', detail: `${name}: ${detail}`, fix });
-  const authorization: Record<string, string> = endpoint.apiKey ? { authorization: `Bearer ${endpoint.apiKey}` } : {};
   const limit = AbortSignal.timeout(patience);
   try {
-    const response = await fetch(urlAt(endpoint, '/models'), { headers: { ...authorization, ...endpoint.headers }, signal: AbortSignal.any([signal, limit]) });
+    const response = await fetch(urlAt(endpoint, '/models'), { headers: { ...keyHeaders(endpoint), ...endpoint.headers }, signal: AbortSignal.any([signal, limit]) });
     const { status } = response;
     if (response.ok) return listed(name, id, where, await readJson(response));
     await response.body?.cancel();
