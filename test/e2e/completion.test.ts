@@ -69,8 +69,8 @@ describe.each(Object.keys(probes))('%s', (shell) => {
   const complete = async (...words: string[]): Promise<string[]> => [...new Set((await probes[shell]?.(['agent', ...words]))?.map((word) => word.replace(/\/$/, '')))].sort();
 
   test.skipIf(!isThere)(`commands, and what is below them${isThere ? '' : ` (skipped: ${shell} is not installed)`}`, async () => {
-    expect(await complete('')).toEqual(['completion', 'config', 'doctor', 'help', 'odd', 'plugin', 'run', 'tour', 'trust']);
-    expect(await complete('co')).toEqual(['completion', 'config']);
+    expect(await complete('')).toEqual(['chat', 'completion', 'config', 'doctor', 'help', 'odd', 'plugin', 'run', 'tour', 'trust']);
+    expect(await complete('co')).toEqual(['chat', 'completion', 'config']);
     expect(await complete('config', 'un')).toEqual(['unset']);
   });
 
