@@ -11,10 +11,10 @@
  * are put back here, and no invariant of the kernel may rest on a `finally` inside of an entry.
  */
 import { AsyncLocalStorage, executionAsyncId } from 'node:async_hooks';
-import { EventEmitter } from 'node:events';
 import { Script } from 'node:vm';
 import type { Slot } from '../slot.ts';
 import { setImmediate } from './own-timers.ts';
+import { lendSigint } from './sigint-handle.ts';
 import { entryCell } from './watchdog-thread.ts';
 
 /** What came of a call into a plugin. */
@@ -55,6 +55,9 @@ export function isInterrupted(error: unknown): error is Interrupted {
 
 const gate = Symbol.for('newt.entry');
 const script = new Script('globalThis[Symbol.for("newt.entry")]()', { filename: 'newt:entry' });
+const breakable = (): void => void script.runInThisContext({ breakOnSigint: true });
+// Who listens for a Ctrl-C is no part of the plugin it fell on.
+const outside = AsyncLocalStorage.snapshot();
 // As they were before containment refuses them to plugins, one of which is what was interrupted.
 const capture = process.setUncaughtExceptionCaptureCallback.bind(process);
 const handleUncaught = (process as unknown as { _fatalException?: (error: Error) => boolean })._fatalException;
@@ -139,16 +142,13 @@ export class Interrupter {
 
   readonly #attempt = (work: () => void): void => {
     const scope = executionAsyncId();
-    // `vm` does the same, with the methods of the process: those that containment has changed, in a plugin's name.
-    const listeners = process.rawListeners('SIGINT');
-    if (listeners.length > 0) EventEmitter.prototype.removeAllListeners.call(process, 'SIGINT');
     const once = (): void => {
       Reflect.deleteProperty(globalThis, gate);
       work();
     };
     Object.defineProperty(globalThis, gate, { value: once, configurable: true });
     try {
-      script.runInThisContext({ breakOnSigint: true });
+      lendSigint(breakable);
     } catch (error) {
       // Nothing of a plugin's gets here but the interruption: its calls catch all else.
       if ((error as NodeJS.ErrnoException | undefined)?.code !== 'ERR_SCRIPT_EXECUTION_INTERRUPTED') throw error;
@@ -156,12 +156,11 @@ export class Interrupter {
       const byPerson = Atomics.load(this.#cells, entryCell) >= 0;
       const slot = this.#running?.slot;
       this.#running = undefined;
-      if (byPerson) setImmediate(passOn);
+      if (byPerson) outside(setImmediate, passOn);
       throw new Interrupted(slot, byPerson, this.#limitMs / 1_000);
     } finally {
       this.#entry = 0;
       Atomics.store(this.#cells, entryCell, 0);
-      for (const listener of listeners) EventEmitter.prototype.on.call(process, 'SIGINT', listener as () => void);
     }
   };
 

@@ -70,7 +70,7 @@ describe.each(Object.keys(probes))('%s', (shell) => {
 
   test.skipIf(!isThere)(`commands, and what is below them${isThere ? '' : ` (skipped: ${shell} is not installed)`}`, async () => {
     expect(await complete('')).toEqual(['chat', 'completion', 'config', 'doctor', 'help', 'odd', 'plugin', 'run', 'tour', 'trust']);
-    expect(await complete('co')).toEqual(['chat', 'completion', 'config']);
+    expect(await complete('co')).toEqual(['completion', 'config']);
     expect(await complete('config', 'un')).toEqual(['unset']);
   });
 
