@@ -25,10 +25,10 @@ const channelId = 'cli';
 
 /** Runs the command line and answers the exit code. */
 export async function main(argv: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<number> {
-  if (argv[0] === '__complete') return (await import('./complete.ts')).complete(argv[1], env);
-  const paths = homePaths(env);
   let kernel: Kernel | undefined;
   try {
+    if (argv[0] === '__complete') return (await import('./complete.ts')).complete(argv[1], env);
+    const paths = homePaths(env);
     const project = projectOf(argv);
     const trust = openTrust(join(paths.config, 'trust.json'));
     const emptyFolder = join(paths.cache, 'empty');

@@ -1,11 +1,12 @@
 /** One YAML file of the configuration, read with positions. */
-import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { cosmiconfigSync, type PublicExplorerSync } from 'cosmiconfig';
 import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parse, parseDocument, visit, YAMLParseError } from 'yaml';
 import { admits, type Shape } from './schema.ts';
 import type { Path, Tree } from './tree.ts';
 import { isKernelError, KernelError } from '../errors.ts';
+import { makeFolder } from '../paths.ts';
 
 export interface ConfigFile {
   readonly file: string;
@@ -107,7 +108,7 @@ function inEmptyFolder<T>(folder: string, build: () => T): T {
 
 function freshFolder(prefix: string): string {
   try {
-    mkdirSync(dirname(prefix), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(prefix));
     return mkdtempSync(`${prefix}-`);
   } catch (error) {
     throw new KernelError('UNWRITABLE', { path: dirname(prefix), problem: (error as Error).message }, { cause: error });
