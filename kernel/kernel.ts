@@ -5,6 +5,7 @@ import { Refusal } from './activate.ts';
 import { type Containment, containProcess } from './heal/contain.ts';
 import type { KernelControl, PluginInfo } from './control.ts';
 import { controlOf, kernelControl } from './control.ts';
+import { mayGuard } from './heal/damaged-guard.ts';
 import { Sweeper } from './heal/deadline.ts';
 import { digestPlugin } from './trust/digest.ts';
 import { KernelError } from './errors.ts';
@@ -311,7 +312,7 @@ export class Kernel implements KernelControl, Disposable {
   }
 
   #absentGuards(hook: string): readonly Fault[] {
-    return this.#records.filter((record) => !record.running && !record.excused && record.manifest.capabilities.includes(`gate:${hook}`)).map((record) => this.#supervisor.absent(record, hook));
+    return this.#records.filter((record) => !record.running && !record.excused && mayGuard(record.manifest.capabilities, hook)).map((record) => this.#supervisor.absent(record, hook));
   }
 
   #report(fault: Fault): void {

@@ -44,10 +44,11 @@ export async function main(argv: readonly string[], env: NodeJS.ProcessEnv = pro
     };
     const { config, broken } = await loadOrDefaults(argv, sources);
     const { disabled } = config.values.plugins;
+    // What nobody trusts does not run: its imports, which take a while, need not be looked at.
     kernel = createKernel({
       version,
       paths,
-      candidates: [...builtinCandidates(version), ...(project ? discoverFolder('project', join(project, 'plugins'), project) : []), ...discoverFolder('global', join(paths.config, 'plugins')), ...linked(argv, lockFile(paths))],
+      candidates: [...builtinCandidates(version), ...(project ? discoverFolder('project', join(project, 'plugins'), untrusted ? undefined : project) : []), ...discoverFolder('global', join(paths.config, 'plugins')), ...linked(argv, lockFile(paths))],
       disabled: disabled.filter((id) => id !== channelId),
       replaces: config.values.plugins.replaces,
       configOf: ({ id, tier }) => (tier === 'builtin' ? config.values : config.values.plugins.config[id]),

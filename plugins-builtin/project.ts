@@ -82,8 +82,12 @@ export async function findUntrusted({ trust, project, argv, keys, emptyFolder }:
   return { notice, declined: answer === false };
 }
 
+/** How many settings are told one by one: a repository can be full of them. */
+const maxIgnored = 8;
+
 /** What of the configuration does not count, one line each. Somebody who has just declined it knows. */
 export function ignoredLines(ignored: readonly Ignored[], untrusted: Untrusted | undefined): string[] {
   const news = ignored.filter(({ why }) => !untrusted?.declined || why !== noTrust);
-  return news.map(({ key, file, line, why }) => `${file ? `${shortPath(file)}${line ? `:${line}` : ''}: ` : ''}${key} is ignored: ${why}`);
+  const lines = news.slice(0, maxIgnored).map(({ key, file, line, why }) => `${file ? `${shortPath(file)}${line ? `:${line}` : ''}: ` : ''}${key} is ignored: ${why}`);
+  return news.length > maxIgnored ? [...lines, `${news.length - maxIgnored} more settings are ignored. See them with: agent config list`] : lines;
 }
