@@ -1,15 +1,16 @@
 /** What `dist/main.js` runs: the command line of this process. */
 import { constants } from 'node:os';
 import { main } from './main.ts';
+import { isDecided } from './public.ts';
 
 // Whatever keeps the end of this file from being reached, it is no success.
 process.exitCode = 1;
 
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(name, function ending() {
+  process.on(name, () => {
     // A command that is at work listens as well, and decides. Before and after it, a signal ends the process
     // with the code a shell expects, rather than by the signal itself.
-    if (process.listeners(name).every((listener) => listener === ending)) process.exit(128 + constants.signals[name]);
+    if (!isDecided(name)) process.exit(128 + constants.signals[name]);
   });
 }
 

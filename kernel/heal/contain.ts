@@ -11,7 +11,7 @@ import { disposable, type Disposable } from '../scope.ts';
 import { guardStackFormat, hideAdditions } from './contain-globals.ts';
 import { foreign } from './contain-patch.ts';
 import { redirectConsole, redirectOutput } from './contain-output.ts';
-import { refuseProcessControl, trackListeners } from './contain-process.ts';
+import { refuseEvents, refuseProcessControl, trackListeners } from './contain-process.ts';
 import { trackTimers } from './contain-timers.ts';
 import { confineModules } from '../trust/confine.ts';
 import { faultKind } from './guard.ts';
@@ -46,7 +46,8 @@ export function containProcess(host: ContainmentHost): Containment {
   };
   undo.push(listen('uncaughtException', uncaught('stray error')), listen('unhandledRejection', uncaught('unhandled rejection')));
   // The throw that refuses an exit is told by the guard it passes; a plugin that swallows it is told of here.
-  undo.push(...refuseProcessControl(ownerOf, (owner, error) => void setImmediate(tell, owner, 'process', 'exit', error)));
+  const refused = (owner: PluginRecord, error: KernelError): void => void setImmediate(tell, owner, 'process', 'exit', error);
+  undo.push(...refuseProcessControl(ownerOf, refused), refuseEvents(host.provenance, refused));
   undo.push(...redirectConsole(ownerOf), ...redirectOutput(host.provenance), guardStackFormat(), confineModules(host.provenance));
   const tracked = trackTimers(host.provenance, (owner, error) => tell(owner, 'timer', 'stray', error));
   const listeners = trackListeners(host.provenance, (owner, error) => tell(owner, 'process listener', 'stray', error));
