@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Config, loadConfig } from '../kernel/config/load.ts';
 import { composeConfig, configKeys } from '../kernel/config/schema.ts';
 import { type ConfigControl, configControl } from '../kernel/config/control.ts';
+import { at } from '../kernel/config/tree.ts';
 import { trustControl } from '../kernel/control.ts';
 import { discoverFolder } from '../kernel/discover.ts';
 import { isKernelError } from '../kernel/errors.ts';
@@ -51,7 +52,7 @@ export async function main(argv: readonly string[], env: NodeJS.ProcessEnv = pro
       candidates: [...builtinCandidates(version), ...(project ? discoverFolder('project', join(project, 'plugins'), untrusted ? undefined : project) : []), ...discoverFolder('global', join(paths.config, 'plugins')), ...linked(argv, lockFile(paths))],
       disabled: disabled.filter((id) => id !== channelId),
       replaces: config.values.plugins.replaces,
-      configOf: ({ id, tier }) => (tier === 'builtin' ? config.values : config.values.plugins.config[id]),
+      configOf: ({ id, tier }) => (tier === 'builtin' ? config.values : at(config.values.plugins.config, [id])),
       ...(untrusted !== undefined && { untrusted: 'this project is not trusted' }),
       trusted: () => project === undefined || ['trusted', 'nothing-to-trust'].includes(trust.status(project).status),
       notices: [

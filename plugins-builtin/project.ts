@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import type { Ignored } from '../kernel/config/sources.ts';
 import { noTrust } from '../kernel/config/problem.ts';
 import type { ConfigKey } from '../kernel/config/schema.ts';
-import { KernelError } from '../kernel/errors.ts';
+import { isKernelError, KernelError } from '../kernel/errors.ts';
 import { projectFolder } from '../kernel/paths.ts';
 import type { Trust } from '../kernel/trust/trust.ts';
 import { shellWord, shortPath } from './public.ts';
@@ -71,8 +71,9 @@ export async function findUntrusted({ trust, project, argv, keys, emptyFolder }:
   let answer: boolean | undefined;
   if (argv[0] === 'run' && reason === undefined) {
     const [{ confirmOnTerminal }, { styleFor }, { trustContent, trustQuestion }] = await Promise.all([import('./cli/confirm.ts'), import('./cli/style.ts'), import('../registry/trust-content.ts')]);
-    const question = trustQuestion(problem, trustContent(project, keys(), emptyFolder), place, styleFor(true, process.env), process.stderr.columns || 80);
-    answer = await confirmOnTerminal(question);
+    const content = orUndefined(() => trustContent(project, keys(), emptyFolder));
+    // What cannot be shown cannot be agreed to. Its settings are left out, which is told where they are read.
+    answer = content && (await confirmOnTerminal(trustQuestion(problem, content, place, styleFor(true, process.env), process.stderr.columns || 80)));
     if (answer) {
       trust.grant(project, digest);
       return undefined;
@@ -80,6 +81,16 @@ export async function findUntrusted({ trust, project, argv, keys, emptyFolder }:
   }
   const notice = `${problem}: its plugins, and the settings that need trust, are left out. See them with: agent trust status${place}; trust them with: agent trust grant${place}`;
   return { notice, declined: answer === false };
+}
+
+/** What `read` answers, or undefined where a file it needs cannot be read. */
+function orUndefined<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (isKernelError(error)) return undefined;
+    throw error;
+  }
 }
 
 /** How many settings are told one by one: a repository can be full of them. */
