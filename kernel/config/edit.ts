@@ -48,7 +48,8 @@ export function initConfig(schema: z.ZodObject, file: string, head: readonly str
       const value = at(preset, [key]) ?? inner.default;
       if (indent === '') lines.push('');
       const [example] = inner.examples ?? [];
-      const written = inner.properties || example !== undefined || value === undefined ? '' : ` ${JSON.stringify(value)}`;
+      const shown = example === undefined ? value : isTree(example) ? undefined : example;
+      const written = inner.properties || shown === undefined ? '' : ` ${JSON.stringify(shown)}`;
       lines.push(`# ${indent}${key}:${written}${inner.description ? `  # ${inner.description}` : ''}`);
       if (isTree(example)) for (const [name, one] of Object.entries(example)) lines.push(`# ${indent}  ${name}: ${stringify(one, { collectionStyle: 'flow', lineWidth: 0 }).trimEnd()}`);
       list(inner, `${indent}  `, value);

@@ -17,7 +17,7 @@ const config = z.object({
   temperature: z.number().min(0).max(2).default(0.2).describe('Sampling temperature').meta({ from: 'any' }),
   max_tokens: z.int().positive().default(8192).describe('Longest answer, in tokens').meta({ from: 'any' }),
   thinking: z
-    .strictObject({ budget_tokens: z.int().min(1024).describe('Tokens the model may think with, besides max_tokens, such as 4096') })
+    .strictObject({ budget_tokens: z.int().min(1024).describe('Tokens the model may think with, besides max_tokens').meta({ examples: [4096] }) })
     .optional()
     .describe('Lets models of the anthropic wire think before they answer; they get no temperature then')
     .meta({ from: 'any' }),

@@ -31,7 +31,7 @@ export function modelCheck(chooser: ModelChooser, endpointOf: (provider: string)
 
 function refused(message: string, { ways, hint }: Readonly<Record<string, unknown>>): Finding {
   const [first = '', ...rest] = message.split('\n');
-  if (Array.isArray(ways)) return { level: 'error', what: 'model', detail: first.replace(/\. Any of these will do:$/, ''), fix: ways.slice(0, 2).map((way) => String(way).replace(/ {2}.*$/, '')).join(', or: ') };
+  if (Array.isArray(ways)) return { level: 'error', what: 'model', detail: first.replace(/\. Any of these will do:$/, ''), fix: ways.slice(0, 3).map((way) => String(way).replace(/ {2}.*$/, '')).join(', or: ') };
   const fix = typeof hint === 'string' ? hint : rest.join(' ');
   return { level: 'error', what: 'model', detail: fix === '' ? first : first.replace(`; ${fix}`, ''), ...(fix !== '' && { fix }) };
 }
