@@ -1,8 +1,8 @@
 /** Replaces a file whole or not at all. */
-import { chmodSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { KernelError } from './errors.ts';
-import { realPath } from './paths.ts';
+import { makeFolder, realPath } from './paths.ts';
 
 /**
  * Writes `text` beside `file`, then renames; a link stays, and its target is replaced. A new file has mode 0600
@@ -14,7 +14,7 @@ export function writeAtomic(file: string, text: string): void {
   const target = realPath(file) ?? file;
   const draft = `${target}.${process.pid}.tmp`;
   try {
-    mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(target));
     rmSync(draft, { force: true });
     writeFileSync(draft, text, { mode: 0o600, flag: 'wx', flush: true });
     const before = statSync(target, { throwIfNoEntry: false });

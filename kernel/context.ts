@@ -1,10 +1,11 @@
 /** `p`: what a plugin can do, within the capabilities it declared. */
-import { appendFile, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { KernelError } from './errors.ts';
 import { programEnvironment, Programs } from './exec.ts';
 import { OperationalError } from './heal/fault.ts';
 import { fetchFor } from './fetch.ts';
 import type { PluginRecord } from './lifecycle.ts';
+import { makeFolder } from './paths.ts';
 import type { PluginContext, PluginFiles } from './plugin.ts';
 import { disposable } from './scope.ts';
 import { createState } from './state.ts';
@@ -86,9 +87,6 @@ function createFiles(needWrite: (used: string) => void): PluginFiles {
     write: async (path, data) => (needWrite('fs.write'), news(writeFile(path, data))),
     append: async (path, data) => (needWrite('fs.append'), news(appendFile(path, data))),
     remove: async (path) => (needWrite('fs.remove'), news(rm(path, { recursive: true }))),
-    makeDirectory: async (path) => {
-      needWrite('fs.makeDirectory');
-      await news(mkdir(path, { recursive: true }));
-    },
+    makeDirectory: async (path) => (needWrite('fs.makeDirectory'), news((async () => makeFolder(path, 0o777))())),
   };
 }

@@ -80,9 +80,9 @@ describe('a broken plugin is found all the same, with what is wrong', () => {
     expect(problemOf(agent)?.reason).toMatch(problem);
   });
 
-  test('it speaks of the gates a manifest that cannot be read mentions', () => {
+  test('a manifest that cannot be read may speak of any gate', () => {
     const [candidate] = discoverFolder('global', folderOf({ 'one/package.json': '{ "agent": { "capabilities": ["gate:may.it", "net"], }', 'one/index.js': '' }));
-    expect(candidate?.manifest.capabilities).toEqual(['gate:may.it']);
+    expect(candidate?.manifest.capabilities).toEqual(['gate:*']);
   });
 });
 

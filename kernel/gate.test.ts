@@ -1,6 +1,6 @@
 /** Gates fail closed: who should guard and cannot denies, unless the person knows of it. */
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { boot, type BootOptions, candidateOf, hookSpec, type Inline, type Stage, temporaryFolder } from '../test/support/boot.ts';
 import type { Decision } from './decision.ts';
@@ -58,12 +58,42 @@ describe('a guard that is declared and not there denies, by name', () => {
     expect(await asked(await stageOf([host, failing], { folder: first.folder }))).toMatchObject({ verdict: 'deny', by: 'guard' });
   });
 
-  test('its manifest is broken, but speaks of the gate', async () => {
+  const manifest = '{ "agent": { "capabilities": ["gate:may.it"] } }';
+  const stageWith = async (files: Readonly<Record<string, string | Buffer>>) => {
     const folder = temporaryFolder();
-    mkdirSync(join(folder, 'global', 'guard'), { recursive: true });
-    writeFileSync(join(folder, 'global', 'guard', 'package.json'), '{ "agent": { "capabilities": ["gate:may.it"] ');
-    const stage = await stageOf([], { folder, candidates: [candidateOf(host, folder), ...discoverFolder('global', join(folder, 'global'))] });
-    expect(await asked(stage)).toMatchObject({ verdict: 'deny', by: 'guard' });
+    for (const [name, content] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, 'global', name)), { recursive: true });
+      writeFileSync(join(folder, 'global', name), content);
+    }
+    return stageOf([], { folder, candidates: [candidateOf(host, folder), ...discoverFolder('global', join(folder, 'global'))] });
+  };
+  test.for<[string, string | Buffer]>([
+    ['ends early', manifest.slice(0, -5)],
+    ['ends before it speaks of it', manifest.slice(0, 20)],
+    ['is empty', ''],
+    ['is UTF-16', Buffer.from(`\uFEFF${manifest}`, 'utf16le')],
+    ['is all NULs', Buffer.alloc(100)],
+    ['is null', 'null'],
+    ['is a list', '[]'],
+    ['holds a list', '{ "agent": [] }'],
+    ['holds nothing', '{ "agent": null }'],
+    ['escapes the name', '{ "agent": { "capabilities": ["gate:may\\u002eit"], "typo": 1 } }'],
+    ['escapes the name and the key', '{ "agent": { "c\\u0061pabilitys": ["g\\u0061te:may.it"] } }'],
+    ['has a name that is none', '{ "agent": { "capabilities": ["gate:may.it "] } }'],
+  ])('its manifest %s', async ([, text]) => {
+    const stage = await stageWith({ 'guard/package.json': text, 'guard/index.js': '' });
+    expect(await asked(stage)).toMatchObject({ verdict: 'deny', by: 'guard', reason: expect.stringMatching(/package\.json.*plugins\.disabled '\["guard"\]'/) });
+  });
+
+  test('but what never guarded this is not missed', async () => {
+    const stage = await stageWith({
+      'notes/readme.md': '',
+      'README.md': '',
+      'typo/package.json': '{ "agent": { "capabilities": ["net"], "mian": "x.js" } }',
+      'other/package.json': '{ "agent": { "capabilities": ["gate:may.other"], "typo": 1 } }',
+      'lost/package.json': '{ "agent": { "main": "gone.js" } }',
+    });
+    expect(await asked(stage)).toEqual({ verdict: 'allow', reason: 'nobody minds' });
   });
 });
 

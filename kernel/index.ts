@@ -24,6 +24,7 @@ export { type Frozen, freezeJson, type Json } from './json.ts';
 export { holdLock } from './lock-file.ts';
 export type { Logger } from './log.ts';
 export { didYouMean, nearest } from './near.ts';
+export { homeFolder, makeFolder } from './paths.ts';
 export { definePlugin, type ExecOptions, type Guarded, type Item, type PluginContext, type PluginDefinition, type PluginStatic } from './plugin.ts';
 export { type Disposable, disposable } from './scope.ts';
 export { isSecretName } from './secret-name.ts';

@@ -5,10 +5,11 @@ import { Refusal } from './activate.ts';
 import { type Containment, containProcess } from './heal/contain.ts';
 import type { KernelControl, PluginInfo } from './control.ts';
 import { controlOf, kernelControl } from './control.ts';
+import { mayGuard } from './heal/damaged-guard.ts';
 import { Sweeper } from './heal/deadline.ts';
 import { digestPlugin } from './trust/digest.ts';
 import { KernelError } from './errors.ts';
-import { describeError, type Fault, fingerprint } from './heal/fault.ts';
+import { describeError, type Fault } from './heal/fault.ts';
 import { HealthStore } from './heal/health.ts';
 import { type Candidate, type Manifest, PluginRecord, transition } from './lifecycle.ts';
 import { Lives } from './lives.ts';
@@ -17,7 +18,8 @@ import { PluginLog } from './log.ts';
 import { didYouMean } from './near.ts';
 import { explainPlace } from './order.ts';
 import { type HomePaths, realPath } from './paths.ts';
-import { type Frame, Provenance } from './heal/provenance.ts';
+import { pausing } from './heal/pausing.ts';
+import { Provenance } from './heal/provenance.ts';
 import { Registry } from './registry.ts';
 import { engineProblem, resolvePlugins } from './resolve.ts';
 import type { Disposable } from './scope.ts';
@@ -268,21 +270,8 @@ export class Kernel implements KernelControl, Disposable {
     }
   }
 
-  async pausing<T>(ask: () => Promise<T>): Promise<T> {
-    const held: Frame[] = [];
-    for (let frame = this.#provenance.frame(); frame; frame = frame.outer) held.push(frame);
-    for (const frame of held) {
-      frame.held += 1;
-      if (frame.deadline?.active) this.#sweeper.pause(frame.deadline);
-    }
-    try {
-      return await ask();
-    } finally {
-      for (const frame of held) {
-        frame.held -= 1;
-        if (frame.deadline?.active) this.#sweeper.resume(frame.deadline);
-      }
-    }
+  pausing<T>(ask: () => Promise<T>): Promise<T> {
+    return pausing(this.#provenance, this.#sweeper, ask);
   }
 
   /** Takes all plugins down, last started first, and gives the process back. */
@@ -355,21 +344,7 @@ export class Kernel implements KernelControl, Disposable {
   }
 
   #absentGuards(hook: string): readonly Fault[] {
-    const capability = `gate:${hook}`;
-    return this.#records
-      .filter((record) => !record.running && !record.excused && record.manifest.capabilities.includes(capability))
-      .map((record) => ({
-        kind: 'load' as const,
-        plugin: record.id,
-        tier: record.tier,
-        where: `hook ${hook}`,
-        message: `it is ${record.state}${record.reason ? `: ${record.reason}` : ''}`,
-        place: undefined,
-        fingerprint: fingerprint(record.id, hook, 'load', record.state, undefined),
-        at: this.#now(),
-        action: 'denied',
-        next: '',
-      }));
+    return this.#records.filter((record) => !record.running && !record.excused && mayGuard(record.manifest.capabilities, hook)).map((record) => this.#supervisor.absent(record, hook));
   }
 
   #report(fault: Fault): void {

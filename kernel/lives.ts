@@ -192,7 +192,7 @@ export class Lives {
   }
 
   #answersTo(record: PluginRecord, id: string): boolean {
-    return record.id === id || this.#host.replaces[id] === record.id;
+    return record.id === id || (Object.hasOwn(this.#host.replaces, id) && this.#host.replaces[id] === record.id);
   }
 
   #dependents(record: PluginRecord): PluginRecord[] {

@@ -7,6 +7,7 @@ import type { Jiti, JitiOptions } from 'jiti';
 import { KernelError } from './errors.ts';
 import { stackOf } from './heal/fault.ts';
 import type { PluginRecord } from './lifecycle.ts';
+import { makeFolder } from './paths.ts';
 import { isPluginDefinition, type PluginDefinition } from './plugin.ts';
 import { checkConfined } from './trust/confine.ts';
 
@@ -72,18 +73,28 @@ async function createInstance({ cache, virtualModules }: LoaderOptions, confine:
   const [{ createJiti }, modules] = await Promise.all([import('jiti'), virtualModules()]);
   // With interop, `import path from 'node:path'` and default imports of CommonJS packages mean what they mean to Node.
   const shared = { virtualModules: modules, interopDefault: true };
-  if (confine === undefined) return createJiti(import.meta.url, { ...shared, fsCache: cache });
+  if (confine === undefined) return createJiti(import.meta.url, { ...shared, fsCache: usable(cache) });
   // jiti resolves and evaluates most modules by itself: whatever it is about to transpile is looked at here,
   // and what it hands to Node in `confine.ts`. A cache of its own makes sure that nothing else is in it.
   const transpile = createRequire(createRequire(import.meta.url).resolve('jiti'))('../dist/babel.cjs') as NonNullable<JitiOptions['transform']>;
   return createJiti(import.meta.url, {
     ...shared,
-    fsCache: join(cache, createHash('sha256').update(confine).digest('hex').slice(0, 16)),
+    fsCache: usable(join(cache, createHash('sha256').update(confine).digest('hex').slice(0, 16))),
     transform: (source) => {
       checkConfined(confine, source.filename ?? '');
       return transpile(source);
     },
   });
+}
+
+/** The folder, if it can be made: jiti would try for ever where the system denies that the one above exists. */
+function usable(cache: string): string | false {
+  try {
+    makeFolder(cache);
+    return cache;
+  } catch {
+    return false; // without a cache it starts more slowly
+  }
 }
 
 function definitionOf(module: unknown, entry: string): PluginDefinition {
@@ -99,24 +110,20 @@ function explain(error: unknown, entry: string): unknown {
   const specifier = /Cannot find (?:module|package) '([^']+)'/.exec(String((error as Error | undefined)?.message))?.[1];
   if (!specifier || (code !== 'MODULE_NOT_FOUND' && code !== 'ERR_MODULE_NOT_FOUND')) return error;
   const file = requireStack?.[0] ?? entry;
-  return new KernelError(/^[./]|^file:/.test(specifier) ? 'MISSING_FILE' : 'MISSING_PACKAGE', { file: relative(dirname(entry), file), line: lineOf(file, specifier), specifier, folder: dirname(file) }, { cause: error });
-}
-
-function lineOf(file: string, specifier: string): number {
-  try {
-    const lines = readFileSync(file, 'utf8').split('\n');
-    return Math.max(1, lines.findIndex((line) => line.includes(`'${specifier}'`) || line.includes(`"${specifier}"`)) + 1);
-  } catch {
-    return 1;
-  }
+  return new KernelError(/^[./]|^file:/.test(specifier) ? 'MISSING_FILE' : 'MISSING_PACKAGE', { file: relative(dirname(entry), file), line: lineOf(file, (line) => line.includes(`'${specifier}'`) || line.includes(`"${specifier}"`)) || 1, specifier, folder: dirname(file) }, { cause: error });
 }
 
 /** `file:line` of the first top-level await of a module that never came up, as far as it can be seen. */
 export function pendingPlace(entry: string): string {
+  const line = lineOf(entry, (text) => /^(?:(?:export\s+)?(?:const|let|var)\s[^=]*=\s*)?await\b/.test(text));
+  return line === 0 ? basename(entry) : `${basename(entry)}:${line}`;
+}
+
+/** The number of the first line that is what is looked for; 0 where none is. */
+function lineOf(file: string, isIt: (line: string) => boolean): number {
   try {
-    const line = readFileSync(entry, 'utf8').split('\n').findIndex((text) => /^(?:(?:export\s+)?(?:const|let|var)\s[^=]*=\s*)?await\b/.test(text));
-    return line < 0 ? basename(entry) : `${basename(entry)}:${line + 1}`;
+    return readFileSync(file, 'utf8').split('\n').findIndex(isIt) + 1;
   } catch {
-    return basename(entry);
+    return 0;
   }
 }

@@ -6,9 +6,10 @@
  * by renaming its own over it. No claim is ever made twice, so of those that find the same dead one, one wins.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { KernelError } from './errors.ts';
+import { makeFolder } from './paths.ts';
 
 /** What came of trying once: the lock, or the living process that has it. */
 export type Claim = { readonly release: () => void } | { readonly pid: number };
@@ -23,7 +24,7 @@ const unlinkable = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];
  * @throws the error of the file system
  */
 export function claimLock(lock: string): Claim {
-  mkdirSync(dirname(lock), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(lock));
   const id = randomUUID();
   const mine = JSON.stringify({ pid: process.pid, started: startTime(process.pid), id });
   const draft = `${lock}.${id}.tmp`;

@@ -1,7 +1,8 @@
 /** What a plugin writes for its author: a bounded file per plugin, never the terminal. */
-import { appendFileSync, mkdirSync, renameSync, statSync } from 'node:fs';
+import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { oneLine } from './heal/fault.ts';
+import { makeFolder } from './paths.ts';
 
 export interface Logger {
   debug(message: string): void;
@@ -65,7 +66,7 @@ export class PluginLog implements Logger {
   #append(line: string): void {
     try {
       if (this.#size < 0) {
-        mkdirSync(dirname(this.#file), { recursive: true, mode: 0o700 });
+        makeFolder(dirname(this.#file));
         this.#size = statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0;
       }
       if (this.#size > maxFileBytes) {

@@ -49,7 +49,8 @@ export function readManifest(folder: string, fallbackId: string): PackageManifes
     throw new KernelError('MANIFEST', { file, key: 'file', problem: (error as Error).message }, { cause: error });
   }
   const parsed = parseJson(file, text);
-  if (typeof parsed !== 'object' || parsed === null || !('agent' in parsed)) return undefined;
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw new KernelError('MANIFEST', { file, key: 'JSON', problem: 'it is no object' });
+  if (!('agent' in parsed)) return undefined;
   const { agent, version, main } = parsed as { agent: unknown; version?: unknown; main?: unknown };
   const checked = (schema ??= buildSchema()).safeParse(agent);
   if (!checked.success) throw invalid(file, checked.error);
@@ -70,17 +71,6 @@ export function complete(stated: PluginStatic, fallbackId: string): Manifest {
     activateOn: stated.activateOn ?? ['onStartup'],
     capabilities: stated.capabilities ?? [],
   };
-}
-
-/** The gates a broken manifest speaks of: a guard that cannot be read must not fail open. */
-export function statedGates(folder: string): string[] {
-  try {
-    const file = join(folder, 'package.json');
-    if (!statSync(file).isFile()) return [];
-    return [...readFileSync(file, 'utf8').matchAll(/"(gate:[a-z]+\.[a-z]+)"/g)].map((match) => match[1] ?? '');
-  } catch {
-    return [];
-  }
 }
 
 function parseJson(file: string, text: string): unknown {

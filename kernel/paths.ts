@@ -1,7 +1,8 @@
 /** Where things lie: the folders of this user, and the `.agent` folder of a project. */
-import { existsSync, realpathSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
+import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
+import { userInfo } from 'node:os';
 import path from 'node:path';
+import { KernelError } from './errors.ts';
 
 export interface HomePaths {
   /** Global config, global plugins, trust. */
@@ -16,16 +17,23 @@ export interface HomePaths {
 /**
  * The four folders by the XDG Base Directory Specification (which has relative values ignored), by
  * APPDATA and LOCALAPPDATA on Windows; `AGENT_HOME` moves all of them. Nothing is created.
+ *
+ * No answer depends on the current folder: a repository's `.config/agent` would be the person's own.
+ * @throws KernelError `ARGUMENT` for an `AGENT_HOME` that is not absolute, or where no home folder is known
  */
 export function homePaths(env: NodeJS.ProcessEnv, platform: NodeJS.Platform = process.platform): HomePaths {
   const windows = platform === 'win32';
   const { join, isAbsolute, resolve } = windows ? path.win32 : path.posix;
   const inside = (root: string): HomePaths => ({ config: join(root, 'config'), data: join(root, 'data'), state: join(root, 'state'), cache: join(root, 'cache') });
-  if (env['AGENT_HOME']) return inside(resolve(env['AGENT_HOME']));
-  const home = (windows ? env['USERPROFILE'] : env['HOME']) || homedir();
+  const moved = env['AGENT_HOME'];
+  if (moved && !isAbsolute(moved)) throw new KernelError('ARGUMENT', { what: `AGENT_HOME is "${moved}", which is another place in every folder`, hint: 'make it an absolute path' });
+  if (moved) return inside(resolve(moved));
+  const home = homeFolder(env, platform);
   const under = (variable: string, fallback: string): string => {
     const value = env[variable];
-    return join(value && isAbsolute(value) ? value : join(home, fallback), 'agent');
+    if (value && isAbsolute(value)) return join(value, 'agent');
+    if (home === undefined) throw new KernelError('ARGUMENT', { what: 'this user has no home folder', hint: 'set HOME or AGENT_HOME to an absolute path' });
+    return join(home, fallback, 'agent');
   };
   if (windows) return { ...inside(under('LOCALAPPDATA', 'AppData/Local')), config: join(under('APPDATA', 'AppData/Roaming'), 'config') };
   return {
@@ -36,14 +44,46 @@ export function homePaths(env: NodeJS.ProcessEnv, platform: NodeJS.Platform = pr
   };
 }
 
+/** The home folder the environment states, if it is absolute, or else the one the system has for this user. */
+export function homeFolder(env: NodeJS.ProcessEnv = process.env, platform: NodeJS.Platform = process.platform): string | undefined {
+  const windows = platform === 'win32';
+  const { isAbsolute } = windows ? path.win32 : path.posix;
+  return [env[windows ? 'USERPROFILE' : 'HOME'], accountHome()].find((home) => home && isAbsolute(home));
+}
+
+function accountHome(): string | undefined {
+  try {
+    return userInfo().homedir;
+  } catch {
+    return undefined; // a user id without an account, as containers have them
+  }
+}
+
+/**
+ * Makes `folder`, and what is missing above it, one by one: Node's own recursion never ends where the system
+ * denies that the folder above exists (below `/proc`).
+ * @throws the error of the file system
+ */
+export function makeFolder(folder: string, mode = 0o700): void {
+  if (isFolder(folder)) return;
+  if (path.dirname(folder) !== folder) makeFolder(path.dirname(folder), mode);
+  try {
+    mkdirSync(folder, { mode });
+  } catch (error) {
+    if (!isFolder(folder)) throw error; // else another process was faster
+  }
+}
+
+const isFolder = (folder: string): boolean => statSync(folder, { throwIfNoEntry: false })?.isDirectory() ?? false;
+
 /**
  * The real path of the nearest `.agent` folder, from `cwd` up to the git root or to just below
  * `stopAt` (the home folder; its own `.agent` counts only for `cwd` itself). Where neither lies
  * above, only `cwd` is looked at: anyone may write a `/tmp/.agent`.
  */
-export function projectFolder(cwd: string, stopAt: string = homedir()): string | undefined {
+export function projectFolder(cwd: string, stopAt: string | undefined = homeFolder()): string | undefined {
   const start = realPath(cwd);
-  const home = realPath(stopAt);
+  const home = stopAt === undefined ? undefined : realPath(stopAt);
   let found: string | undefined;
   for (let folder = start; folder !== undefined; folder = path.dirname(folder)) {
     if (folder === home && folder !== start) return found;

@@ -7,7 +7,7 @@ import type { GuardHost } from './heal/guard.ts';
 import { HookPoint } from './hook-point.ts';
 import type { HookSpec, Order } from './hook-spec.ts';
 import type { PluginRecord } from './lifecycle.ts';
-import { nearest } from './near.ts';
+import { didYouMean } from './near.ts';
 import type { Item } from './plugin.ts';
 import { Slot, type SlotFunction } from './slot.ts';
 import type { Supervisor } from './heal/supervisor.ts';
@@ -170,7 +170,7 @@ export class Registry {
 
   hook(hook: string): HookPoint {
     const point = this.#hooks.get(hook);
-    if (!point) throw new KernelError('UNKNOWN_HOOK', { hook, near: this.#near(hook, this.#hooks) });
+    if (!point) throw new KernelError('UNKNOWN_HOOK', { hook, near: didYouMean(hook, this.#hooks.keys()) });
     return point;
   }
 
@@ -201,13 +201,13 @@ export class Registry {
     for (const one of untold) one.told = true;
     return untold.map(({ record, kind, name }) => ({
       record,
-      error: kind === 'hook' ? new KernelError('UNKNOWN_HOOK', { hook: name, near: this.#near(name, this.#hooks) }) : new KernelError('UNKNOWN_POINT', { point: name, near: this.#near(name, this.#points), known: [...this.#points.keys()].join(', ') }),
+      error: kind === 'hook' ? new KernelError('UNKNOWN_HOOK', { hook: name, near: didYouMean(name, this.#hooks.keys()) }) : new KernelError('UNKNOWN_POINT', { point: name, near: didYouMean(name, this.#points.keys()), known: [...this.#points.keys()].join(', ') }),
     }));
   }
 
   #table(point: string): ContributionTable {
     const table = this.#points.get(point);
-    if (!table) throw new KernelError('UNKNOWN_POINT', { point, near: this.#near(point, this.#points), known: [...this.#points.keys()].join(', ') });
+    if (!table) throw new KernelError('UNKNOWN_POINT', { point, near: didYouMean(point, this.#points.keys()), known: [...this.#points.keys()].join(', ') });
     return table;
   }
 
@@ -215,11 +215,6 @@ export class Registry {
     record.slots.push(slot);
     if (contributes) record.contributes.push(contributes);
     this.#host.supervisor.admit(record, slot);
-  }
-
-  #near(word: string, known: ReadonlyMap<string, unknown>): string {
-    const near = nearest(word, [...known.keys()]);
-    return near ? `; did you mean "${near}"?` : '';
   }
 }
 

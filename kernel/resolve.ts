@@ -47,7 +47,7 @@ function refusal(record: PluginRecord, options: ResolveOptions, holders: Readonl
     return `turned off by plugins.disabled in the configuration`;
   }
   if (candidate.problem) return withHint(candidate.problem.reason, candidate.problem.hint);
-  const by = tier === 'builtin' ? options.replaces[id] : undefined;
+  const by = tier === 'builtin' && Object.hasOwn(options.replaces, id) ? options.replaces[id] : undefined;
   if (by !== undefined && present.has(by)) {
     record.excused = true;
     return `replaced by ${by} (plugins.replaces)`;

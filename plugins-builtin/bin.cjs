@@ -3,8 +3,8 @@
 // enough, or says in one line what to do. CommonJS, because Node starts it without loading half of its own modules.
 'use strict';
 const { existsSync, mkdirSync, readFileSync } = require('node:fs');
-const { homedir } = require('node:os');
-const { dirname, join } = require('node:path');
+const { userInfo } = require('node:os');
+const { dirname, isAbsolute, join } = require('node:path');
 
 const root = dirname(__dirname);
 const [major, minor] = process.versions.node.split('.').map(Number);
@@ -20,9 +20,9 @@ if (arguments_.length === 1 && ['--version', '-V'].includes(arguments_[0])) {
     process.exitCode = 2;
   }
 } else {
-  const cache = process.env.AGENT_HOME ? join(process.env.AGENT_HOME, 'cache') : join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'agent');
   try {
-    mkdirSync(cache, { recursive: true, mode: 0o700 });
+    const cache = cacheFolder();
+    makeFolder(cache);
     require('node:module').enableCompileCache?.(join(cache, 'compiled'));
   } catch {
     // Without a cache it starts more slowly.
@@ -33,6 +33,23 @@ if (arguments_.length === 1 && ['--version', '-V'].includes(arguments_[0])) {
     console.error(`agent is not built yet: run "npm ci" in ${root}`);
     process.exitCode = 2;
   }
+}
+
+/** As `kernel/paths.ts` has it: never a folder that depends on the current one, whose code would be anybody's. */
+function cacheFolder() {
+  const { AGENT_HOME, HOME, XDG_CACHE_HOME } = process.env;
+  if (AGENT_HOME && isAbsolute(AGENT_HOME)) return join(AGENT_HOME, 'cache');
+  if (XDG_CACHE_HOME && isAbsolute(XDG_CACHE_HOME)) return join(XDG_CACHE_HOME, 'agent');
+  const home = HOME && isAbsolute(HOME) ? HOME : userInfo().homedir;
+  if (!isAbsolute(home)) throw new Error('no home folder');
+  return join(home, '.cache', 'agent');
+}
+
+/** Not by Node's own recursion, which never ends below /proc. */
+function makeFolder(folder) {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder));
+  mkdirSync(folder, { mode: 0o700 });
 }
 
 function run(node) {

@@ -1,18 +1,22 @@
 /** What `dist/main.js` runs: the command line of this process. */
 import { constants } from 'node:os';
+import { noteSigintHandle } from '../kernel/heal/sigint-handle.ts';
 import { main } from './main.ts';
+import { isDecided } from './public.ts';
 import { isSupervised, supervise } from './supervise.ts';
 
 // Whatever keeps the end of this file from being reached, it is no success.
 process.exitCode = 1;
 
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(name, function ending() {
-    // A command that is at work listens as well, and decides. Before and after it, a signal ends the process
-    // with the code a shell expects, rather than by the signal itself.
-    if (process.listeners(name).every((listener) => listener === ending)) process.exit(128 + constants.signals[name]);
-  });
-}
+noteSigintHandle(() => {
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(name, () => {
+      // A command that is at work listens as well, and decides. Before and after it, a signal ends the process
+      // with the code a shell expects, rather than by the signal itself.
+      if (!isDecided(name)) process.exit(128 + constants.signals[name]);
+    });
+  }
+});
 
 const argv = process.argv.slice(2);
 const code = await (isSupervised(argv) ? supervise(argv, process.env) : main(argv)).catch((error: unknown) => {

@@ -20,7 +20,7 @@ export function complete(what: string | undefined, env: NodeJS.ProcessEnv): numb
 function pluginIds(env: NodeJS.ProcessEnv): string[] {
   const paths = homePaths(env);
   const project = projectFolder(process.cwd());
-  const found = [...builtinCandidates(''), ...(project === undefined ? [] : discoverFolder('project', join(project, 'plugins'), project)), ...discoverFolder('global', join(paths.config, 'plugins'))];
+  const found = [...builtinCandidates(''), ...(project === undefined ? [] : discoverFolder('project', join(project, 'plugins'))), ...discoverFolder('global', join(paths.config, 'plugins'))];
   const ids = [...found.map(({ manifest }) => manifest.id), ...linkedIds(lockFile(paths))];
   // Nobody sees a name that is no id until it is typed: it may hold anything.
   return [...new Set(ids)].filter((id) => idPattern.test(id)).sort();

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type Config, loadConfig } from '../kernel/config/load.ts';
 import { composeConfig, configKeys } from '../kernel/config/schema.ts';
 import { type ConfigControl, configControl } from '../kernel/config/control.ts';
+import { at } from '../kernel/config/tree.ts';
 import { trustControl } from '../kernel/control.ts';
 import { discoverFolder } from '../kernel/discover.ts';
 import { isKernelError } from '../kernel/errors.ts';
@@ -25,10 +26,10 @@ const channelId = 'cli';
 
 /** Runs the command line and answers the exit code. */
 export async function main(argv: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<number> {
-  if (argv[0] === '__complete') return (await import('./complete.ts')).complete(argv[1], env);
-  const paths = homePaths(env);
   let kernel: Kernel | undefined;
   try {
+    if (argv[0] === '__complete') return (await import('./complete.ts')).complete(argv[1], env);
+    const paths = homePaths(env);
     const project = projectOf(argv);
     const trust = openTrust(join(paths.config, 'trust.json'));
     const emptyFolder = join(paths.cache, 'empty');
@@ -44,13 +45,14 @@ export async function main(argv: readonly string[], env: NodeJS.ProcessEnv = pro
     };
     const { config, broken } = await loadOrDefaults(argv, sources);
     const { disabled } = config.values.plugins;
+    // What nobody trusts does not run: its imports, which take a while, need not be looked at.
     kernel = createKernel({
       version,
       paths,
-      candidates: [...builtinCandidates(version), ...(project ? discoverFolder('project', join(project, 'plugins'), project) : []), ...discoverFolder('global', join(paths.config, 'plugins')), ...linked(argv, lockFile(paths))],
+      candidates: [...builtinCandidates(version), ...(project ? discoverFolder('project', join(project, 'plugins'), untrusted ? undefined : project) : []), ...discoverFolder('global', join(paths.config, 'plugins')), ...linked(argv, lockFile(paths))],
       disabled: disabled.filter((id) => id !== channelId),
       replaces: config.values.plugins.replaces,
-      configOf: ({ id, tier }) => (tier === 'builtin' ? config.values : config.values.plugins.config[id]),
+      configOf: ({ id, tier }) => (tier === 'builtin' ? config.values : at(config.values.plugins.config, [id])),
       ...(untrusted !== undefined && { untrusted: 'this project is not trusted' }),
       trusted: () => project === undefined || ['trusted', 'nothing-to-trust'].includes(trust.status(project).status),
       notices: [

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import type { Ignored } from '../kernel/config/sources.ts';
 import { noTrust } from '../kernel/config/problem.ts';
 import type { ConfigKey } from '../kernel/config/schema.ts';
-import { KernelError } from '../kernel/errors.ts';
+import { isKernelError, KernelError } from '../kernel/errors.ts';
 import { projectFolder } from '../kernel/paths.ts';
 import type { Trust } from '../kernel/trust/trust.ts';
 import { shellWord, shortPath } from './public.ts';
@@ -71,8 +71,9 @@ export async function findUntrusted({ trust, project, argv, keys, emptyFolder }:
   let answer: boolean | undefined;
   if ((argv[0] === 'run' || argv[0] === 'chat') && reason === undefined) {
     const [{ confirmOnTerminal }, { styleFor }, { trustContent, trustQuestion }] = await Promise.all([import('./cli/confirm.ts'), import('./cli/style.ts'), import('../registry/trust-content.ts')]);
-    const question = trustQuestion(problem, trustContent(project, keys(), emptyFolder), place, styleFor(true, process.env), process.stderr.columns || 80);
-    answer = await confirmOnTerminal(question);
+    const content = orUndefined(() => trustContent(project, keys(), emptyFolder));
+    // What cannot be shown cannot be agreed to. Its settings are left out, which is told where they are read.
+    answer = content && (await confirmOnTerminal(trustQuestion(problem, content, place, styleFor(true, process.env), process.stderr.columns || 80)));
     if (answer) {
       trust.grant(project, digest);
       return undefined;
@@ -82,8 +83,22 @@ export async function findUntrusted({ trust, project, argv, keys, emptyFolder }:
   return { notice, declined: answer === false };
 }
 
+/** What `read` answers, or undefined where a file it needs cannot be read. */
+function orUndefined<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (isKernelError(error)) return undefined;
+    throw error;
+  }
+}
+
+/** How many settings are told one by one: a repository can be full of them. */
+const maxIgnored = 8;
+
 /** What of the configuration does not count, one line each. Somebody who has just declined it knows. */
 export function ignoredLines(ignored: readonly Ignored[], untrusted: Untrusted | undefined): string[] {
   const news = ignored.filter(({ why }) => !untrusted?.declined || why !== noTrust);
-  return news.map(({ key, file, line, why }) => `${file ? `${shortPath(file)}${line ? `:${line}` : ''}: ` : ''}${key} is ignored: ${why}`);
+  const lines = news.slice(0, maxIgnored).map(({ key, file, line, why }) => `${file ? `${shortPath(file)}${line ? `:${line}` : ''}: ` : ''}${key} is ignored: ${why}`);
+  return news.length > maxIgnored ? [...lines, `${news.length - maxIgnored} more settings are ignored. See them with: agent config list`] : lines;
 }

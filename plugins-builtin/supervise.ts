@@ -4,6 +4,7 @@ import { realpathSync, statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { homePaths } from '../kernel/paths.ts';
 import { latestLog, sessionsFolder } from './agent/latest-log.ts';
+import { decidesOnSignal } from './public.ts';
 
 const flag = '--supervised';
 /** Starts after the first. */
@@ -56,8 +57,8 @@ function run(args: readonly string[], env: NodeJS.ProcessEnv, again: boolean): P
     const entry = process.argv[1] ?? '';
     const child = spawn(process.execPath, [entry, ...args], { env, stdio: [again ? 'ignore' : 'inherit', 'inherit', 'inherit'] });
     // The terminal sends Ctrl-C to both, and the child decides what it means.
-    const ignore = (): void => undefined;
-    const pass = (signal: NodeJS.Signals): void => void child.kill(signal);
+    const ignore = decidesOnSignal((): void => undefined);
+    const pass = decidesOnSignal((signal: NodeJS.Signals): void => void child.kill(signal));
     process.on('SIGINT', ignore).on('SIGTERM', pass).on('SIGHUP', pass);
     const settle = (): void => void process.off('SIGINT', ignore).off('SIGTERM', pass).off('SIGHUP', pass);
     child.once('error', (error) => {

@@ -34,7 +34,7 @@ export function addCommand(p: PluginContext): Command {
       const { id, entry: found } = propose(pluginAt(String(folder), control), new Date(p.now()).toISOString());
       const before = readLock(file);
       refuseTaken(id, found, plugins, before);
-      const known = before[id];
+      const known = Object.hasOwn(before, id) ? before[id] : undefined;
       const asked = known ? beyondAgreement(known.capabilities, found.capabilities) : found.capabilities;
       const isAgreed = known !== undefined && asked?.length === 0;
 
@@ -89,7 +89,7 @@ function refuseTaken(id: string, { path }: LockEntry, plugins: readonly PluginIn
   if (plugins.some((plugin) => plugin.id === id && plugin.tier === 'builtin')) {
     throw refused(`"${id}" is the id of a built-in plugin`, 'give yours another id; plugins.replaces in your configuration lets it take the place of a built-in');
   }
-  const other = entries[id];
+  const other = Object.hasOwn(entries, id) ? entries[id] : undefined;
   if (other && other.path !== path) throw refused(`"${id}" was already added from ${shortPath(other.path)}`, `agent plugin remove ${id}, then add this one`);
 }
 

@@ -67,5 +67,5 @@ function wholeKey(above: Path, name: string | undefined): string | undefined {
 function problems(schema: z.ZodObject, shape: Shape, tree: unknown): { path: Path; text: string }[] {
   const issues = schema.safeParse(tree).error?.issues.map(readIssue) ?? [];
   const wrong = issues.filter(({ path }) => !String(at(tree, path)).includes('${')).map(({ path, expected }) => ({ path, text: expected }));
-  return [...unknownKeys(shape, tree).map(({ path, near }) => ({ path, text: noSuchKey(wholeKey(path.slice(0, -1), near)) })), ...wrong];
+  return [...unknownKeys(shape, tree).map(({ path, near }) => ({ path, text: noSuchKey(wholeKey(path.slice(0, -1), near())) })), ...wrong];
 }

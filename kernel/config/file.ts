@@ -1,11 +1,12 @@
 /** One YAML file of the configuration, read with positions. */
-import { mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { cosmiconfigSync, type PublicExplorerSync } from 'cosmiconfig';
-import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, parse, parseDocument, visit, YAMLParseError } from 'yaml';
+import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parse, parseDocument, visit, YAMLParseError } from 'yaml';
 import { admits, type Shape } from './schema.ts';
 import type { Path, Tree } from './tree.ts';
 import { isKernelError, KernelError } from '../errors.ts';
+import { makeFolder } from '../paths.ts';
 
 export interface ConfigFile {
   readonly file: string;
@@ -17,7 +18,7 @@ export interface ConfigFile {
   isPlain(path: Path): boolean;
 }
 
-const maxBytes = 1_000_000;
+const maxBytes = 128_000;
 const dialect = { schema: 'core', prettyErrors: false, logLevel: 'error' } as const;
 
 /**
@@ -33,7 +34,7 @@ export function configReader(emptyFolder: string): (file: string) => ConfigFile 
     explorer ??= inEmptyFolder(emptyFolder, () => cosmiconfigSync('agent', { searchPlaces: ['config.yaml'], loaders, cache: false, searchStrategy: 'none' }));
     try {
       const stat = statSync(file);
-      // A pipe would block for ever, and nobody means to write a configuration of a megabyte.
+      // A pipe would block for ever, and nobody means to write so much: a repository's is read before it is trusted.
       if (!stat.isFile() || stat.size > maxBytes) throw new Error(stat.isFile() ? `it is larger than ${maxBytes} bytes` : 'it is not a file');
       const read = explorer.load(file)?.config as { opened: ConfigFile } | undefined;
       return read?.opened ?? openConfigFile(file, '');
@@ -47,31 +48,45 @@ export function configReader(emptyFolder: string): (file: string) => ConfigFile 
 /** @throws KernelError `CONFIG_SYNTAX`, `CONFIG_INVALID` */
 export function openConfigFile(file: string, text: string): ConfigFile {
   const lines = new LineCounter();
-  const document = parseDocument(text.replace(/^\uFEFF/, ''), { ...dialect, lineCounter: lines });
+  // The library compares every key with every other: what is there twice is found below.
+  const document = parseDocument(text.replace(/^\uFEFF/, ''), { ...dialect, uniqueKeys: false, lineCounter: lines });
   const refuse = (offset: number, message: string): void => void document.errors.push(new YAMLParseError([offset, offset], 'UNEXPECTED_TOKEN', message));
-  visit(document, { Alias: (_, alias) => refuse(alias.range?.[0] ?? 0, 'aliases are not supported') });
+  const pairs = new Map<unknown, Map<string, Pair<Node, Node | null>>>();
+  visit(document, {
+    Alias: (_, alias) => refuse(alias.range?.[0] ?? 0, 'aliases are not supported'),
+    Map(_, map) {
+      const known = new Map<string, Pair<Node, Node | null>>();
+      for (const pair of map.items as Pair<Node, Node | null>[]) {
+        if (!isScalar(pair.key)) continue;
+        if (known.has(String(pair.key.value))) refuse(pair.key.range?.[0] ?? 0, `Map keys must be unique: ${String(pair.key.value).slice(0, 100)}`);
+        known.set(String(pair.key.value), pair);
+      }
+      pairs.set(map, known);
+    },
+  });
   if (document.contents !== null && !isMap(document.contents)) refuse(0, 'expected keys with values');
   const problem = document.errors[0] ?? document.warnings[0];
   if (problem) {
     const { line, col } = lines.linePos(problem.pos[0]);
     throw new KernelError('CONFIG_SYNTAX', { file, line, column: col, problem: problem.message });
   }
-  const keyAt = (path: Path): Node | null => {
-    let key: Node | null = document.contents;
-    let value: unknown = key;
+  /** The key at `path`, or of the nearest that is written out, and what it holds. */
+  const find = (path: Path): [key: Node | null, value: Node | null] => {
+    let found: [Node | null, Node | null] = [document.contents, document.contents];
     for (const step of path) {
-      const pair = isMap<Node>(value) ? value.items.find((item) => isScalar(item.key) && String(item.key.value) === String(step)) : undefined;
+      const [, value] = found;
+      const pair = pairs.get(value)?.get(String(step));
       const item = isSeq<Node>(value) ? value.items[Number(step)] : undefined;
-      if (!pair && !item) return key;
-      [key, value] = [pair?.key ?? item ?? null, pair ? pair.value : item];
+      if (!pair && !item) return found;
+      found = pair ? [pair.key, pair.value] : [item ?? null, item ?? null];
     }
-    return key;
+    return found;
   };
   const isPlain = (path: Path): boolean => {
-    const node = document.getIn(path, true);
+    const [, node] = find(path);
     return isScalar(node) && node.type === 'PLAIN';
   };
-  return { file, tree: (document.toJS() ?? {}) as Tree, document, line: (path) => lines.linePos(keyAt(path)?.range?.[0] ?? 0).line, isPlain };
+  return { file, tree: (document.toJS() ?? {}) as Tree, document, line: (path) => lines.linePos(find(path)[0]?.range?.[0] ?? 0).line, isPlain };
 }
 
 /** A value given as text (a variable, a flag): YAML, but text stays text where the shape takes text. */
@@ -107,7 +122,7 @@ function inEmptyFolder<T>(folder: string, build: () => T): T {
 
 function freshFolder(prefix: string): string {
   try {
-    mkdirSync(dirname(prefix), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(prefix));
     return mkdtempSync(`${prefix}-`);
   } catch (error) {
     throw new KernelError('UNWRITABLE', { path: dirname(prefix), problem: (error as Error).message }, { cause: error });

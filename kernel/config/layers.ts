@@ -151,7 +151,7 @@ function flagLayer(flags: Readonly<Record<string, unknown>>, shape: Shape, parse
 
 function refuseUnknown(shape: Shape, tree: Tree, origin: (path: Path) => Origin): void {
   const [first, ...others] = unknownKeys(shape, tree);
-  if (first) throw problemAt(origin(first.path), first.path, noSuchKey(first.near), { others: others.length });
+  if (first) throw problemAt(origin(first.path), first.path, noSuchKey(first.near()), { others: others.length });
 }
 
 // Names that are not in the schema (of a provider, of a plugin) are found by what the layers below call them.

@@ -59,12 +59,12 @@ export function member(shape: Shape, key: string | number): Shape | undefined {
 }
 
 /** Every key of `value` the shape does not have, with the nearest that it has there. */
-export function unknownKeys(shape: Shape, value: unknown, path: Path = []): { path: Path; near: string | undefined }[] {
+export function unknownKeys(shape: Shape, value: unknown, path: Path = []): { path: Path; near: () => string | undefined }[] {
   if (typeof value !== 'object' || value === null || !admits(shape, value)) return [];
   const entries = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
   return entries.flatMap(([key, inner]) => {
     const found = member(shape, key);
-    return found ? unknownKeys(found, inner, [...path, key]) : [{ path: [...path, key], near: nearest(String(key), knownKeys(shape)) }];
+    return found ? unknownKeys(found, inner, [...path, key]) : [{ path: [...path, key], near: () => nearest(String(key), knownKeys(shape)) }];
   });
 }
 

@@ -1,9 +1,10 @@
 /** What plugins print: it goes to their logs, whichever way they print it. */
+import fs from 'node:fs';
 import { format } from 'node:util';
 import type { PluginRecord } from '../lifecycle.ts';
 import type { LogLevel } from '../log.ts';
 import type { Provenance } from './provenance.ts';
-import { foreign, type Owner, patch } from './contain-patch.ts';
+import { type Callback, foreign, type Owner, patch } from './contain-patch.ts';
 
 const consoleLevels = { debug: 'debug', dir: 'info', dirxml: 'info', error: 'error', info: 'info', log: 'info', table: 'info', trace: 'debug', warn: 'warn' } as const satisfies Partial<Record<keyof Console, LogLevel>>;
 
@@ -19,26 +20,55 @@ export function redirectConsole(ownerOf: Owner): (() => void)[] {
 }
 
 /**
- * What a plugin writes to standard output by itself goes to its log as well. Only the very caller counts: the
- * agent shows things while a plugin is running, too.
+ * What a plugin writes to standard output or standard error by itself goes to its log as well: it would steer the
+ * terminal, or be taken for the answer. Only the very caller counts: the agent shows things while a plugin is running, too.
  */
 export function redirectOutput(provenance: Provenance): (() => void)[] {
-  const { stdout } = process;
-  const write = stdout.write.bind(stdout) as (...args: unknown[]) => boolean;
+  const callerOf = (fn: Callback): PluginRecord | undefined => {
+    const owner = provenance.callerOf(fn) as PluginRecord | undefined;
+    return foreign(owner) ? owner : undefined;
+  };
+  return [...keepStream(process.stdout, 'info', callerOf), ...keepStream(process.stderr, 'error', callerOf), ...keepDescriptors(callerOf)];
+}
+
+type CallerOf = (fn: Callback) => PluginRecord | undefined;
+
+function keepStream(stream: NodeJS.WriteStream, level: LogLevel, callerOf: CallerOf): (() => void)[] {
+  const write = stream.write.bind(stream) as (...args: unknown[]) => boolean;
   const replacement = (...args: unknown[]): boolean => {
-    const owner = provenance.callerOf(replacement) as PluginRecord | undefined;
-    if (!foreign(owner)) return write(...args);
-    const [chunk] = args;
-    owner.log.info(chunk instanceof Uint8Array ? Buffer.from(chunk).toString() : String(chunk));
+    const owner = callerOf(replacement);
+    if (!owner) return write(...args);
+    owner.log[level](textOf(args[0]));
     const done = args.at(-1);
     if (typeof done === 'function') process.nextTick(done as () => void);
     return true;
   };
-  // Ending or destroying it would leave the person without an answer.
-  const keepOpen = (method: 'end' | 'destroy') => {
-    const original = stdout[method].bind(stdout) as (...args: unknown[]) => typeof stdout;
-    const guarded = (...args: unknown[]) => (foreign(provenance.callerOf(guarded) as PluginRecord | undefined) ? stdout : original(...args));
-    return patch(stdout, method, guarded as never);
+  // Closed, held back, or said to have failed, it would leave the person without an answer.
+  const keepOpen = (method: 'end' | 'destroy' | 'cork' | 'emit') => {
+    const original = stream[method].bind(stream) as Callback;
+    const guarded: Callback = (...args) => (callerOf(guarded) ? stream : original(...args));
+    return patch(stream, method, guarded as never);
   };
-  return [patch(stdout, 'write', replacement as typeof stdout.write), keepOpen('end'), keepOpen('destroy')];
+  return [patch(stream, 'write', replacement as typeof stream.write), keepOpen('end'), keepOpen('destroy'), keepOpen('cork'), keepOpen('emit')];
+}
+
+/** The same by number. Closed, the number would be given to the next file, which then gets what is meant for the person. */
+function keepDescriptors(callerOf: CallerOf): (() => void)[] {
+  return (['close', 'closeSync', 'write', 'writeSync'] as const).map((method) => {
+    const original = fs[method] as Callback;
+    const guarded: Callback = (...args) => {
+      const owner = [1, 2].includes(args[0] as number) ? callerOf(guarded) : undefined;
+      if (!owner) return original(...args);
+      const text = method.startsWith('write') ? textOf(args[1]) : undefined;
+      if (text !== undefined) owner.log.info(text);
+      const done = args.at(-1);
+      if (typeof done === 'function') process.nextTick(done as Callback, null, text?.length);
+      return text?.length;
+    };
+    return patch(fs, method, Object.defineProperties(guarded, Object.getOwnPropertyDescriptors(original)) as never);
+  });
+}
+
+function textOf(chunk: unknown): string {
+  return chunk instanceof Uint8Array ? Buffer.from(chunk).toString() : String(chunk);
 }

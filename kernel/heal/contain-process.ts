@@ -1,4 +1,5 @@
 /** The process as plugins see it: they cannot end it, move it, or take its listeners away. */
+import { readFileSync } from 'node:fs';
 import { KernelError } from '../errors.ts';
 import type { PluginRecord } from '../lifecycle.ts';
 import type { Provenance } from './provenance.ts';
@@ -14,7 +15,8 @@ export function refuseProcessControl(ownerOf: Owner, refused: (owner: PluginReco
     throw error;
   };
   const { exit, abort, kill, chdir, setUncaughtExceptionCaptureCallback } = process;
-  const inner = process as unknown as { reallyExit(code?: number): never };
+  const inner = process as unknown as { reallyExit(code?: number): never; _kill(pid: number, signal: number): number };
+  const { _kill } = inner;
   const reallyExit = inner.reallyExit.bind(process);
   return [
     patch(process, 'exit', (code?: number | string | null): never => {
@@ -26,9 +28,16 @@ export function refuseProcessControl(ownerOf: Owner, refused: (owner: PluginReco
       return abort();
     }),
     patch(process, 'kill', (pid: number, signal?: string | number): true => {
-      // 0 and the negative of our own id address our process group.
-      if (signal !== 0 && [process.pid, -process.pid, 0].includes(pid)) refuse(`process.kill(${pid}, ${signal ?? 'SIGTERM'})`);
-      return kill.call(process, pid, signal);
+      // Made a number once: what Node makes of an object is its own affair every time.
+      const target = Number(pid);
+      if (signal !== 0 && isOurs(target)) refuse(`process.kill(${target}, ${signal ?? 'SIGTERM'})`);
+      return kill.call(process, target, signal);
+    }),
+    // process.kill itself ends here, with the agent's own word for it.
+    patch(inner, '_kill', (pid: number, signal: number): number => {
+      const [target, number] = [Number(pid), Number(signal)];
+      if (number !== 0 && isOurs(target)) refuse(`process.kill(${target}, ${number})`);
+      return _kill.call(process, target, number);
     }),
     // process.exit itself ends here, with the agent's own word for it.
     patch(inner, 'reallyExit', (code?: number): never => {
@@ -46,6 +55,37 @@ export function refuseProcessControl(ownerOf: Owner, refused: (owner: PluginReco
   ];
 }
 
+/** Whether a signal to `pid` reaches this process: by its id, by that of its group, by 0 (the own group) and -1 (everybody). */
+function isOurs(pid: number): boolean {
+  return [process.pid, -process.pid, 0, -1, -ownGroup()].includes(Math.trunc(pid) + 0);
+}
+
+/** The id of the process group, where the system tells it; else our own, as if we led it. */
+function ownGroup(): number {
+  try {
+    const stat = readFileSync('/proc/self/stat', 'utf8');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[2]);
+  } catch {
+    return process.pid;
+  }
+}
+
+/** What the agent lives by: who hears of these, and that they are true, is not for a plugin to change. */
+const vital = /^(?:uncaughtException|unhandledRejection|SIG[A-Z0-9]+)$/;
+
+/** An event of the process that a plugin makes up is refused. Only the very caller counts: what is true comes from Node. */
+export function refuseEvents(provenance: Provenance, refused: (owner: PluginRecord, error: KernelError) => void): () => void {
+  const emit = process.emit.bind(process) as Callback;
+  const guarded: Callback = (...args) => {
+    const owner = vital.test(String(args[0])) ? (provenance.callerOf(guarded) as PluginRecord | undefined) : undefined;
+    if (!foreign(owner)) return emit(...args);
+    const error = new KernelError('PROCESS', { call: `process.emit('${String(args[0])}')` });
+    refused(owner, error);
+    throw error;
+  };
+  return patch(process, 'emit', guarded as never);
+}
+
 /**
  * Remembers which plugin listens to the process, so that the listeners can go with it. What they throw is
  * caught: thrown while an uncaught error is being told, it would end the process.
@@ -53,7 +93,7 @@ export function refuseProcessControl(ownerOf: Owner, refused: (owner: PluginReco
 export function trackListeners(provenance: Provenance, stray: Stray) {
   type Listener = Callback & { listener?: Callback };
   const byOwner = new Map<PluginRecord, Map<Listener, string>>();
-  const { on, prependListener } = process;
+  const { off, on, prependListener } = process;
   const methods = [['on', on], ['addListener', on], ['prependListener', prependListener], ['once', on], ['prependOnceListener', prependListener]] as const;
   const undo = methods.map(([method, add]) => {
     const original = process[method] as (event: string, listener: Callback) => NodeJS.Process;
@@ -65,7 +105,7 @@ export function trackListeners(provenance: Provenance, stray: Stray) {
       const known = byOwner.get(owner) ?? new Map<Listener, string>();
       byOwner.set(owner, known);
       const guarded: Listener = function (this: unknown, ...args) {
-        if (once) process.off(event, guarded);
+        if (once) off.call(process, event, guarded);
         return run.apply(this, args);
       };
       guarded.listener = listener; // by which `off` finds it
@@ -78,7 +118,7 @@ export function trackListeners(provenance: Provenance, stray: Stray) {
     const known = byOwner.get(record);
     const listeners = [...(known ?? [])].filter(([listener, event]) => (only ?? event) === event && process.rawListeners(event).includes(listener));
     for (const [listener, event] of listeners) {
-      process.off(event, listener);
+      off.call(process, event, listener);
       known?.delete(listener);
     }
     return listeners.length;
@@ -92,5 +132,13 @@ export function trackListeners(provenance: Provenance, stray: Stray) {
     return process;
   };
   undo.push(patch(process, 'removeAllListeners', removeOwn as never));
+  for (const method of ['off', 'removeListener'] as const) {
+    const remove = (event: string, listener: Callback): NodeJS.Process => {
+      const owner = vital.test(event) ? runningPlugin(provenance) : undefined;
+      const isOwn = [...((owner && byOwner.get(owner)?.keys()) ?? [])].some((one) => one === listener || one.listener === listener);
+      return owner && !isOwn ? process : (off.call(process, event, listener) as NodeJS.Process);
+    };
+    undo.push(patch(process, method, remove as never));
+  }
   return { undo, clear: (record: PluginRecord) => clear(record) };
 }

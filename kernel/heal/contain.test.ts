@@ -26,12 +26,12 @@ const good = (id: string): string =>
   }));`;
 
 /** Runs the host with the plugin `bad` between two good ones. */
-async function run(bad: string, expected = 1): Promise<Ended> {
+async function run(bad: string, expected = 1, host = ''): Promise<Ended> {
   const folder = temporaryFolder();
   try {
     mkdirSync(join(folder, 'plugins'));
     for (const [id, code] of [['a-good', good('a-good')], ['bad', bad], ['z-good', good('z-good')]] as const) writeFileSync(join(folder, 'plugins', `${id}.ts`), code);
-    const child = fork(new URL('../../test/support/contained-host.ts', import.meta.url), [folder, String(expected), String(chosenCode)], { silent: true, execArgv: ['--disable-warning=ExperimentalWarning'] });
+    const child = fork(new URL('../../test/support/contained-host.ts', import.meta.url), [folder, String(expected), String(chosenCode), host], { silent: true, execArgv: ['--disable-warning=ExperimentalWarning'] });
     let stdout = '';
     let stderr = '';
     let told: Told | undefined;
@@ -186,4 +186,33 @@ describe.concurrent('a plugin that', () => {
     expectHostUnharmed(ended);
     expect(ended.told.faults.map(({ plugin, message }) => [plugin, message])).toEqual([['bad', expect.stringContaining('first')], ['bad', expect.stringContaining('second')]]);
   });
+});
+
+const listener = (code: string): string => setup(`bus.on('news', () => { ${code} })`);
+const framed = "new URL('a-good.ts', import.meta.url).pathname + ':1:1'";
+
+describe.concurrent('nobody is blamed for', () => {
+  test.for([
+    ['a stack that was put in the place of its own', listener(`const error = new Error('forged'); error.stack = 'Error: forged\\n    at f (' + ${framed} + ')'; throw error;`)],
+    ['a stack that was made up', listener(`throw { message: 'forged', stack: 'Error: forged\\n    at f (' + ${framed} + ')' };`)],
+    ['what has no stack', listener("throw 'forged';")],
+  ] as const)('%s', async ([, code]) => {
+    const ended = await run(code);
+    expectHostUnharmed(ended);
+    expect(ended.told.faults).toMatchObject([{ kind: 'stray', message: expect.stringContaining('forged'), action: 'the run went on' }]);
+    expect(ended.told.faults[0]).not.toHaveProperty('plugin');
+  });
+
+  test('a stray error of a part of the agent, which stays on', async () => {
+    const ended = await run(setup(''), 1, 'stray');
+    expectHostUnharmed(ended);
+    expect(ended.told.faults).toMatchObject([{ kind: 'stray', message: expect.stringContaining('ENOENT') }]);
+    expect(ended.told.faults[0]).not.toHaveProperty('plugin');
+    expect(ended.told.plugins.find(({ id }) => id === 'host')).toMatchObject({ state: 'activated' });
+  });
+});
+
+test('who looked at a stack and then changed it is told by the stack that was there', async () => {
+  const ended = await run(listener(`const error = new Error('forged'); void error.stack; error.stack = 'Error: forged\\n    at f (' + ${framed} + ')'; throw error;`));
+  expect(ended.told.faults).toMatchObject([{ plugin: 'bad' }]);
 });

@@ -9,8 +9,9 @@ import type { PluginRecord } from '../lifecycle.ts';
 import type { Provenance } from './provenance.ts';
 import { disposable, type Disposable } from '../scope.ts';
 import { guardStackFormat, hideAdditions } from './contain-globals.ts';
+import { foreign } from './contain-patch.ts';
 import { redirectConsole, redirectOutput } from './contain-output.ts';
-import { refuseProcessControl, trackListeners } from './contain-process.ts';
+import { refuseEvents, refuseProcessControl, trackListeners } from './contain-process.ts';
 import { trackTimers } from './contain-timers.ts';
 import { confineModules } from '../trust/confine.ts';
 import { faultKind } from './guard.ts';
@@ -37,10 +38,16 @@ export function containProcess(host: ContainmentHost): Containment {
   const tell = (owner: PluginRecord | undefined, where: string, kind: FaultKind, error: unknown) => {
     if (!host.known(error)) host.fault(owner, where, faultKind(kind, error), error);
   };
-  const uncaught = (where: string) => (error: unknown) => tell(ownerOf(error), where, 'stray', error);
+  // A part of the agent that called a plugin stands in the context of whatever that left behind. It has no folder to
+  // show that an error is its own: nobody is blamed, and nothing turned off.
+  const uncaught = (where: string) => (error: unknown) => {
+    const owner = ownerOf(error);
+    tell(foreign(owner) ? owner : undefined, where, 'stray', error);
+  };
   undo.push(listen('uncaughtException', uncaught('stray error')), listen('unhandledRejection', uncaught('unhandled rejection')));
   // The throw that refuses an exit is told by the guard it passes; a plugin that swallows it is told of here.
-  undo.push(...refuseProcessControl(ownerOf, (owner, error) => void setImmediate(tell, owner, 'process', 'exit', error)));
+  const refused = (owner: PluginRecord, error: KernelError): void => void setImmediate(tell, owner, 'process', 'exit', error);
+  undo.push(...refuseProcessControl(ownerOf, refused), refuseEvents(host.provenance, refused));
   undo.push(...redirectConsole(ownerOf), ...redirectOutput(host.provenance), guardStackFormat(), confineModules(host.provenance));
   const tracked = trackTimers(host.provenance, (owner, error) => tell(owner, 'timer', 'stray', error));
   const listeners = trackListeners(host.provenance, (owner, error) => tell(owner, 'process listener', 'stray', error));

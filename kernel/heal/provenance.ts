@@ -6,6 +6,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { fileURLToPath } from 'node:url';
 import { relative, sep } from 'node:path';
+import { stackMadeFor } from './contain-globals.ts';
 import type { Deadline } from './deadline.ts';
 import type { SourcePlace } from './fault.ts';
 import { stackOf } from './fault.ts';
@@ -75,7 +76,7 @@ export class Provenance {
     if (this.#folders.size === 0) return running;
     // A built-in that calls other plugins stands in every context: the frame of the one it called says more.
     if (running && running.tier !== 'builtin') return running;
-    return this.#ownerInStack(error === undefined ? callerStack() : stackOf(error)) ?? running;
+    return this.#ownerInStack(stackMadeFor(error === undefined ? new Error('stack') : error)) ?? running;
   }
 
   /** The plugin whose own code called `fn`, as far as the stack tells. */
@@ -83,7 +84,7 @@ export class Provenance {
     if (this.#folders.size === 0) return undefined;
     const trace = {};
     Error.captureStackTrace(trace, fn);
-    const { value: caller } = stackPlaces(stackOf(trace)).next();
+    const { value: caller } = stackPlaces(stackMadeFor(trace)).next();
     return caller && [...this.#folders].find(({ path }) => within(path, caller.file))?.owner;
   }
 
@@ -114,10 +115,6 @@ function callWith(fn: SlotFunction, self: unknown, first: unknown, second: unkno
 
 function within(folder: string, file: string): boolean {
   return file === folder || file.startsWith(folder + sep);
-}
-
-function callerStack(): string {
-  return new Error('stack').stack ?? '';
 }
 
 const framePattern = /(?:\(|at (?:async )?|^\s*)((?:file:\/\/)?(?:\/|[A-Za-z]:[\\/])[^()\n]*?):(\d+):(\d+)\)?$/;

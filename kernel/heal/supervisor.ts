@@ -108,6 +108,22 @@ export class Supervisor implements SlotObserver {
     return this.#tell({ ...base, ...phrase(record, verdict, slot, hint) }, record, slot, verdict);
   }
 
+  /** Why a guard that is declared and not there denies. */
+  absent(record: PluginRecord, hook: string): Fault {
+    return {
+      kind: 'load',
+      plugin: record.id,
+      tier: record.tier,
+      where: `hook ${hook}`,
+      message: `it is ${record.state}${record.reason ? `: ${record.reason}` : ''}`,
+      place: undefined,
+      fingerprint: fingerprint(record.id, hook, 'load', record.state, undefined),
+      at: this.#host.now(),
+      action: 'denied',
+      next: '',
+    };
+  }
+
   /** Whether this very error was told of before. */
   known(error: unknown): boolean {
     return typeof error === 'object' && error !== null && this.#seen.has(error);

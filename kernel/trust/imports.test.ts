@@ -95,13 +95,38 @@ test('an entry that is itself a link out of the root is an escape', () => {
   expect(escapes(join(root, 'in/x.ts'), join(root, 'in'))).toBeDefined();
 });
 
-test('no source makes the scan slow', () => {
+const twoMegabytes = (unit: string, end = ''): string => unit.repeat(2_000_000 / unit.length) + end;
+
+test.each([
+  ['comments', `import ${twoMegabytes('/**/')} x`],
+  ['a comment never closed', twoMegabytes('import/*')],
+  ['comments within one', twoMegabytes('import/*', '*/')],
+  ['comments that begin inside of each other', twoMegabytes('import/*import/**/')],
+  ['lines of comment', `from ${twoMegabytes('//\n')} x`],
+  ['a line of comment', twoMegabytes('import//')],
+  ['lines of comment that end in a word', twoMegabytes('//import\n')],
+  ['the word', twoMegabytes('import ')],
+  ['blanks', `import${twoMegabytes(' ')}(\t`],
+  ['brackets', twoMegabytes('import(')],
+  ['a name', `import '${twoMegabytes('./')}`],
+  ['words in a name', twoMegabytes("import'@a")],
+])('no source makes the scan slow: %s', (_, text) => {
+  const file = write('a.ts', text);
   const started = process.hrtime.bigint();
-  relativeImports(write('a.ts', `import ${'/**/'.repeat(50_000)} x`));
-  relativeImports(write('b.ts', `import(${'/*'.repeat(2_000)}`));
-  relativeImports(write('c.ts', `from ${'//\n'.repeat(50_000)} x`));
-  relativeImports(write('d.ts', 'import '.repeat(50_000)));
+  relativeImports(file);
   expect(Number(process.hrtime.bigint() - started) / 1e6).toBeLessThan(2_000);
+});
+
+test('a gap is left where it ends, whatever was looked at ahead of it', () => {
+  const paths = (text: string) => relativeImports(write('a.ts', text)).map(({ specifier }) => specifier);
+  expect(paths("import/*1 import/*x*//*2*/'./a'")).toEqual(['./a', './a']);
+  expect(paths("import/*import'./b'*/ // from\n'./c'")).toEqual(['./c', './b', './c']);
+  expect(paths("import/*")).toEqual([]);
+});
+
+test('what is too large to be looked at is refused, and so are imports without end', () => {
+  expect(() => escapes(write('a.ts', ' '.repeat(4_000_001)), root)).toThrow(/a\.ts is larger than 4 MB/);
+  expect(() => escapes(write('b.ts', "import'fs';".repeat(50_001)), root)).toThrow(/more than 50000 imports/);
 });
 
 test('a package that the repository answers for leaves the trusted folder', () => {

@@ -1,6 +1,7 @@
 /** Results too large to show: kept whole in a file, shown head and tail. */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from 'newt-agent';
 
 /** UTF-16 units of a tool result that reach the model. */
 const shownLimit = 50_000;
@@ -14,7 +15,7 @@ export async function fitResult(text: string, folder: string, name: string): Pro
   const tail = cutAtLine(text.slice(text.length - shownLimit * (1 - headShare)), 'start');
   const left = text.length - head.length - tail.length;
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     const spilled = await keep(text, folder, name.replace(/[^\w-]/g, '_').slice(0, nameLimit));
     return { text: `${head}\n… ${left} characters are left out here; the whole result is in ${spilled} …\n${tail}`, spilled };
   } catch (error) {

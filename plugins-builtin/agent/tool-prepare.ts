@@ -11,7 +11,7 @@ import {
   isOperational,
   type Item,
   type Json,
-  type OperationalError,
+  OperationalError,
   type Tool,
   type ToolCall,
   type Touch,
@@ -90,8 +90,13 @@ export async function prepare(host: RoundHost, announced: AnnouncedCall, output:
   }
 }
 
-async function footprintOf(host: RoundHost, { item }: Item<Tool>, input: unknown, call: ToolCall): Promise<Footprint> {
+/** Far more than anybody could be asked about. */
+const maxTouches = 1_000;
+
+/** @throws OperationalError for more files than can be judged */
+async function footprintOf(host: RoundHost, { item, name }: Item<Tool>, input: unknown, call: ToolCall): Promise<Footprint> {
   const touches = item.touches ? ((await item.touches(input as never, call)) as readonly Touch[]) : [];
+  if (touches.length > maxTouches) throw new OperationalError(`${name} would use ${touches.length} files at once, and at most ${maxTouches} can be looked at. Nothing was run. Ask for fewer.`);
   const paths = await Promise.all(touches.map((touch) => gatedPath(host, touch)));
   return { paths, alone: item.effect === 'exec' || (item.effect === 'write' && paths.length === 0) };
 }

@@ -1,6 +1,6 @@
 /** Ctrl-C and its kin: the first cancels, the second quits. */
 import { constants } from 'node:os';
-import { type Disposable, disposable } from 'newt-agent';
+import { decidesOnSignal, type Disposable, disposable } from 'newt-agent';
 
 const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
@@ -19,15 +19,19 @@ interface Interrupts extends Disposable {
 export function listenForInterrupts(onFirst: () => void, onSecond: (code: number) => void): Interrupts {
   const controller = new AbortController();
   let code: number | undefined;
-  const onSignal = (name: (typeof names)[number]): void => {
-    if (code !== undefined) return onSecond(code);
-    code = 128 + constants.signals[name];
-    onFirst();
-    controller.abort();
-  };
-  for (const name of names) process.on(name, onSignal);
+  // The name is not taken from whoever emits the event: it may be anybody.
+  const listeners = names.map((name) => {
+    const onSignal = decidesOnSignal((): void => {
+      if (code !== undefined) return onSecond(code);
+      code = 128 + constants.signals[name];
+      onFirst();
+      controller.abort();
+    });
+    return [name, onSignal] as const;
+  });
+  for (const [name, onSignal] of listeners) process.on(name, onSignal);
   const { dispose } = disposable(() => {
-    for (const name of names) process.off(name, onSignal);
+    for (const [name, onSignal] of listeners) process.off(name, onSignal);
   });
   return {
     signal: controller.signal,

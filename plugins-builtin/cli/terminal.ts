@@ -36,6 +36,11 @@ const hanging = 2;
 /** How long a command that needs standard input waits for its first byte, in milliseconds. */
 const longPatience = 60_000;
 
+/** One line of JSON that steers no terminal: what JSON may hold and a terminal may obey, or hide, is written as its code. */
+export function jsonLine(value: unknown): string {
+  return JSON.stringify(value).replace(/[\u007f-\u009f]|\p{Cf}|\p{Zl}|\p{Zp}/gu, (mark) => mark.split('').map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''));
+}
+
 /** Whether `io` can do what only the terminal can. */
 export function isTerminal(io: Pick<CommandIO, 'style'>): io is Terminal {
   return 'movesCursor' in io;
@@ -70,7 +75,7 @@ export function createTerminal(streams: StandardStreams): Terminal {
       return streams.stdin;
     },
     print: (text) => result.write(`${text}\n`),
-    json: (value) => result.write(`${JSON.stringify(value)}\n`),
+    json: (value) => result.write(`${jsonLine(value)}\n`),
     say: (text) => remarks.write(`${remarks.isTerminal ? wrap(text, remarks.columns(), hanging).join('\n') : text}\n`),
     progress(text) {
       if (!remarks.isTerminal || env['TERM'] === 'dumb') return;

@@ -1,8 +1,9 @@
 /** Replacing a file so that a reader, a crash or a full disk never sees half of it. */
 import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { access, type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises';
+import { access, type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { makeFolder } from 'newt-agent';
 
 /**
  * Writes `bytes` to the regular file `real`, or creates it together with its parent folders: a temporary file in the
@@ -16,7 +17,7 @@ export async function writeAtomically(real: string, bytes: Uint8Array): Promise<
   // The rename needs no permission on the file itself, so that a read-only file is respected must be asked for.
   if (previous) await access(real, constants.W_OK);
   const folder = dirname(real);
-  await mkdir(folder, { recursive: true });
+  makeFolder(folder, 0o777);
   const temporary = join(folder, `.newt-${randomBytes(6).toString('hex')}.tmp`);
   try {
     const handle = await open(temporary, 'wx', previous ? 0o600 : 0o666);

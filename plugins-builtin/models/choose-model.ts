@@ -1,6 +1,6 @@
 /** Which model a run uses: the flag, then the environment, then the configuration, then what is at hand. */
 import { closest, configurationError, type ModelChoice, type ModelChooser, OperationalError } from 'newt-agent';
-import { configFile, environmentEndpoint, keyedProviders, modelSetting, shownUrl, type Endpoint } from './endpoints.ts';
+import { configFile, environmentEndpoint, keyedProviders, modelSetting, shownUrl, type Endpoint, unsendable } from './endpoints.ts';
 import { localEndpoint, localServers, type FoundServer } from './local-servers.ts';
 import type { ModelsConfig, ModelsEnvironment } from './manifest.ts';
 
@@ -78,7 +78,10 @@ async function onlyModel(endpoint: Endpoint, { listModels }: ChooserParts): Prom
   throw refused(`no model is chosen for provider ${endpoint.name}`, `set one: ${ids}`);
 }
 
-function requireHttp(endpoint: Endpoint): void {
+/** @throws OperationalError for an endpoint that nothing can be sent to, or not with its key */
+export function requireHttp(endpoint: Endpoint): void {
+  const odd = unsendable(endpoint);
+  if (odd) throw refused(odd.problem, `set ${odd.setting} anew`);
   if (URL.canParse(endpoint.baseUrl) && /^https?:$/.test(new URL(endpoint.baseUrl).protocol)) return;
   throw refused(`"${shownUrl(endpoint.baseUrl)}" is not an http URL`, `set ${endpoint.baseUrlSetting} to one like http://127.0.0.1:8000/v1`);
 }

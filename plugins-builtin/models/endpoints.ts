@@ -133,6 +133,17 @@ export function keyHeaders({ wire, apiKey }: Pick<Endpoint, 'wire' | 'apiKey'>):
   return apiKey ? { authorization: `Bearer ${apiKey}` } : {};
 }
 
+/**
+ * What is wrong with the key or the headers of an endpoint, and where it is set; undefined where they can be sent.
+ * Whoever refuses them later would show them.
+ */
+export function unsendable({ name, apiKey, apiKeySetting, headers }: Pick<Endpoint, 'name' | 'apiKey' | 'apiKeySetting' | 'headers'>): { readonly problem: string; readonly setting: string } | undefined {
+  const odd = 'a line break or another character that cannot be sent';
+  if (apiKey !== undefined && !/^[\x20-\x7e]*$/.test(apiKey)) return { problem: `the key of ${name} holds ${odd}`, setting: apiKeySetting };
+  const bad = Object.entries(headers).find(([header, value]) => !/^[\w!#$%&'*+.^`|~-]+$/.test(header) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value));
+  return bad && { problem: `a header of ${name} holds ${odd}`, setting: `providers.${name}.headers in ${configFile}` };
+}
+
 function endpointOfKey({ name, label, wire, baseUrl, key }: KeyedProvider, apiKey: string): Endpoint {
   const endpoint = endpointAt(name, baseUrl, `what answers at ${baseUrl}`, wire);
   return { ...endpoint, label, origin: 'environment', unreachableHint: 'check your network connection', apiKey, apiKeySetting: key };

@@ -1,6 +1,6 @@
 /** Models: providers and the choice among them, from configuration, environment and this machine. */
 import { definePlugin, modelChooser, type Provider } from 'newt-agent';
-import { createModelChooser } from './choose-model.ts';
+import { createModelChooser, requireHttp } from './choose-model.ts';
 import { endpointsOf, type Endpoint, type Fetch } from './endpoints.ts';
 import { findLocalServer } from './local-servers.ts';
 import { environmentNames, manifest, type ModelsEnvironment } from './manifest.ts';
@@ -14,10 +14,12 @@ export default definePlugin(manifest, (p) => {
   const provider = (endpoint: Endpoint): Provider => ({
     label: endpoint.label,
     // The AI SDK costs tens of milliseconds to import, which only a run that talks to a model should pay.
-    model: async (id) =>
-      endpoint.wire === 'anthropic'
+    model: async (id) => {
+      requireHttp(endpoint);
+      return endpoint.wire === 'anthropic'
         ? (await import('./anthropic.ts')).anthropicModel(endpoint, id, fetch, p.config.thinking)
-        : (await import('./openai-chat.ts')).openaiChatModel(endpoint, id, fetch),
+        : (await import('./openai-chat.ts')).openaiChatModel(endpoint, id, fetch);
+    },
   });
   // Of servers that were found, or are known by default.
   const offered = new Map<string, Endpoint>();

@@ -59,8 +59,8 @@ test('nobody answers, a provider of another plugin, no model', async () => {
   await new Promise((resolve) => server.close(resolve));
   expect(await found(`http://127.0.0.1:${closed}/v1`)).toMatchObject({ level: 'error', detail: expect.stringContaining('cannot be reached') as string, fix: expect.stringContaining('check that the server runs') as string });
   expect(await found(undefined)).toMatchObject({ level: 'info' });
-  const none: ModelChooser = { choose: () => Promise.reject(new OperationalError('no model is configured. Any of these will do:\n  - a  x\n  - b', { ways: ['a  x', 'b', 'c'] })) };
-  expect(await found(undefined, none)).toEqual({ level: 'error', what: 'model', detail: 'no model is configured', fix: 'a, or: b' });
+  const none: ModelChooser = { choose: () => Promise.reject(new OperationalError('no model is configured. Any of these will do:\n  - a  x\n  - b', { ways: ['a  x', 'b', 'c', 'd'] })) };
+  expect(await found(undefined, none)).toEqual({ level: 'error', what: 'model', detail: 'no model is configured', fix: 'a, or: b, or: c' });
 });
 
 test('a server that never answers is given up after 5 seconds', async () => {

@@ -1,6 +1,7 @@
 /** The whole output of a command, on disk. */
-import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from 'newt-agent';
 
 export interface SpillFile {
   readonly path: string;
@@ -38,7 +39,7 @@ export function spillFile(folder: string, name: string, limit: number): SpillFil
   };
 
   guarded(() => {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     file = openSync(path, 'wx', 0o600);
   });
 

@@ -1,7 +1,7 @@
 /** The three acts of the tour. Each is a command a person could type, run by this same binary. */
 import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { type CommandIO, shellWord } from 'newt-agent';
+import { type CommandIO, decidesOnSignal, shellWord } from 'newt-agent';
 import { setStage, type Stage } from './stage.ts';
 
 const task = 'create a Python script that prints the Fibonacci numbers';
@@ -13,7 +13,7 @@ export async function runTour(io: CommandIO, keep: boolean, signal: AbortSignal)
   const stage = setStage();
   // The terminal tells the act as well; what is left here is to wait for it and to clean up.
   const interrupted = new AbortController();
-  const stop = (): void => interrupted.abort();
+  const stop = decidesOnSignal((): void => interrupted.abort());
   for (const name of signals) process.on(name, stop);
   try {
     return await acts(io, stage, AbortSignal.any([signal, interrupted.signal]));

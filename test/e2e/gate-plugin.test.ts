@@ -38,7 +38,6 @@ const brokenGuards: readonly { readonly title: string; readonly files: Readonly<
   { title: 'throws when asked', files: { 'guard/package.json': manifest(), 'guard/index.ts': guard("() => { throw new Error('no opinion'); }") }, cause: 'no opinion' },
   { title: 'never answers when asked', files: { 'guard/package.json': manifest(), 'guard/index.ts': guard('() => new Promise(() => {})') }, cause: 'did not settle' },
   { title: 'answers something that is no decision', files: { 'guard/package.json': manifest(), 'guard/index.ts': guard("() => 'allow'") }, cause: 'no decision' },
-  { title: 'has a manifest that is no JSON', files: { 'guard/package.json': `${manifest()},`, 'guard/index.ts': guard('() => undefined') }, cause: 'package.json' },
   { title: 'has a manifest with an unknown key', files: { 'guard/package.json': manifest({ capabilitys: [] }), 'guard/index.ts': guard('() => undefined') }, cause: 'did you mean "capabilities"?' },
   { title: 'does not fit this version', files: { 'guard/package.json': manifest({ engine: '>=99' }), 'guard/index.ts': guard('() => undefined') }, cause: 'needs newt-agent >=99' },
   { title: 'has lost its module', files: { 'guard/package.json': manifest({ main: 'gone.ts' }) }, cause: 'gone.ts' },
@@ -79,6 +78,19 @@ test('what the denial says works: turned off, it blocks no more', async () => {
   expect(free).toMatchObject({ code: 0, stdout: 'done\n' });
   expect(ran()).toBe(true);
   expect(free.stderr).not.toContain('guard');
+});
+
+test.each([
+  ['no JSON', `${manifest()},`],
+  ['empty', ''],
+  ['of another shape', '{ "agent": [] }'],
+])('a manifest that is %s may have spoken of any gate: nothing is done until it is settled', async (_, text) => {
+  place.plugins({ 'guard/package.json': text, 'guard/index.ts': guard("() => deny('mine')") });
+  const blocked = await place.agent(['run', '--yes', 'go']);
+  expect(blocked).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/guard\/package\.json.*plugins\.disabled '\["guard"\]'/s) });
+  await place.agent(['config', 'set', 'plugins.disabled', '["guard"]']);
+  expect(await place.agent(['run', '--yes', 'go'])).toMatchObject({ code: 0, stdout: 'done\n' });
+  expect(ran()).toBe(true);
 });
 
 test('plugins.disabled as a list of YAML unblocks as well', async () => {

@@ -1,8 +1,9 @@
 /**
  * A process that runs a contained kernel and tells its parent what became of it; a fork of
  * `kernel/heal/contain.test.ts`. Its arguments: a folder with `plugins/` in it, how many faults to wait for, and
- * the exit code it chooses.
+ * the exit code it chooses; `stray` for a host that starts a program there is not, and listens to nothing of it.
  */
+import { spawn } from 'node:child_process';
 import { EventEmitter } from 'node:events';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -84,7 +85,7 @@ function host(folder: string) {
     hookSpec({ name: 'work.start', kind: 'series', deadline: 1_000 }),
     hookSpec({ name: 'work.trail', kind: 'waterfall', mode: 'sync' }),
   ];
-  return candidateOf({ id: 'host', tier: 'builtin', defines: { hooks, points: [point as face.PointSpec<never>] } }, folder);
+  return candidateOf({ id: 'host', tier: 'builtin', setup: () => void (process.argv[5] === 'stray' && spawn('/nowhere/at/all')), defines: { hooks, points: [point as face.PointSpec<never>] } }, folder);
 }
 
 async function work(kernel: Kernel): Promise<Record<string, unknown>> {

@@ -3,6 +3,8 @@
  * builds on these values: a wrong one must be a fault of its plugin, not a failure of the run.
  */
 
+import { imageTypes, isBase64 } from './images.ts';
+
 type Check = (value: unknown) => boolean;
 
 const isString: Check = (value) => typeof value === 'string';
@@ -26,8 +28,11 @@ function optional(check: Check): Check {
 const textPart = shape({ type: (type) => type === 'text', text: isString });
 const callPart = shape({ type: (type) => type === 'tool-call', toolCallId: isString, toolName: isString });
 const resultPart = shape({ type: (type) => type === 'tool-result', toolCallId: isString, toolName: isString, output: shape({ type: isString }) });
-const otherPart = shape({ type: (type) => isString(type) && !['text', 'tool-call', 'tool-result'].includes(type as string) });
-const part: Check = (value) => textPart(value) || resultPart(value) || callPart(value) || otherPart(value);
+const fileData: Check = (data) => shape({ type: (type) => type === 'data', data: isBase64 })(data) || shape({ type: (type) => type === 'url', url: (url) => isString(url) && URL.canParse(url as string) })(data) || shape({ type: (type) => type === 'text', text: isString })(data);
+const fileType: Check = (type) => imageTypes.includes(type) || ['application/pdf', 'text/plain'].includes(type as string);
+const filePart = shape({ type: (type) => type === 'file', mediaType: fileType, data: fileData });
+const otherPart = shape({ type: (type) => isString(type) && !['text', 'tool-call', 'tool-result', 'file'].includes(type as string) });
+const part: Check = (value) => textPart(value) || resultPart(value) || callPart(value) || filePart(value) || otherPart(value);
 const systemMessage = shape({ role: (role) => role === 'system', content: isString });
 const otherMessage = shape({ role: (role) => role === 'user' || role === 'assistant' || role === 'tool', content: list(part) });
 const message: Check = (value) => otherMessage(value) || systemMessage(value);

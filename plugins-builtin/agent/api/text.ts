@@ -1,7 +1,7 @@
 /** Text of models, tools and plugins as a terminal may show it: harmless, measured, in columns. */
-import { homedir } from 'node:os';
 import { sep } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
+import { homeFolder } from '../../../kernel/index.ts';
 
 /** ECMA-48: CSI sequences; strings (OSC, DCS, SOS, PM, APC) up to BEL or ST, within a line; then the short forms. */
 // eslint-disable-next-line no-control-regex -- control characters are what is being removed
@@ -120,7 +120,7 @@ export function shellWord(text: string): string {
 }
 
 /** `path` with the home folder written as `~`. */
-export function shortPath(path: string, home: string = homedir()): string {
+export function shortPath(path: string, home: string = homeFolder() ?? ''): string {
   if (path === home) return '~';
   return home !== '' && path.startsWith(home + sep) ? `~${path.slice(home.length)}` : path;
 }

@@ -1,5 +1,6 @@
 /** Tools: what the model can do. */
-import { type Call, definePoint, freezeJson, type Guarded, type Json } from '../../../kernel/index.ts';
+import { type Call, definePoint, freezeJson, type Guarded, type Json, KernelError, oneLine } from '../../../kernel/index.ts';
+import { imageTypes, isBase64 } from './images.ts';
 import type { z } from 'zod';
 
 export type Effect = 'read' | 'write' | 'exec' | 'net';
@@ -137,8 +138,12 @@ function isToolAnswer(value: unknown): value is ToolResult | string {
   return (isError === undefined || typeof isError === 'boolean') && (images === undefined || (Array.isArray(images) && images.every(isImage)));
 }
 
+/** @throws KernelError `CONTRACT` that says what no model would take */
 function isImage(value: unknown): boolean {
-  return isObject(value) && typeof value['mediaType'] === 'string' && typeof value['base64'] === 'string';
+  if (!isObject(value)) return false;
+  const problem = !imageTypes.includes(value['mediaType']) ? `of the type ${oneLine(String(value['mediaType']), 40)}` : isBase64(value['base64']) ? undefined : 'that is no base64';
+  if (problem === undefined) return true;
+  throw new KernelError('CONTRACT', { what: `answered an image ${problem}`, hint: `give { mediaType, base64 }, the type one of ${imageTypes.join(', ')}` });
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
