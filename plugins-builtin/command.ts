@@ -8,15 +8,16 @@ import { isSupervised, supervise } from './supervise.ts';
 // Whatever keeps the end of this file from being reached, it is no success.
 process.exitCode = 1;
 
-noteSigintHandle(() => {
-  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(name, () => {
-      // A command that is at work listens as well, and decides. Before and after it, a signal ends the process
-      // with the code a shell expects, rather than by the signal itself.
-      if (!isDecided(name)) process.exit(128 + constants.signals[name]);
-    });
-  }
-});
+function decideOn(name: 'SIGINT' | 'SIGTERM' | 'SIGHUP'): void {
+  process.on(name, () => {
+    // A command that is at work listens as well, and decides. Before and after it, a signal ends the process
+    // with the code a shell expects, rather than by the signal itself.
+    if (!isDecided(name)) process.exit(128 + constants.signals[name]);
+  });
+}
+noteSigintHandle(() => decideOn('SIGINT'));
+decideOn('SIGTERM');
+decideOn('SIGHUP');
 
 const argv = process.argv.slice(2);
 const code = await (isSupervised(argv) ? supervise(argv, process.env) : main(argv)).catch((error: unknown) => {

@@ -26,15 +26,18 @@ let handle: SignalHandle | undefined;
  * this first of all: noted later, a signal that came before is lost.
  */
 export function noteSigintHandle(listen: () => void): void {
+  const made: SignalHandle[] = [];
   // Node shows it to async hooks alone.
   const hook = createHook({
     init: (_id, type, _trigger, resource) => {
-      if (type === 'SIGNALWRAP') handle = resource as SignalHandle;
+      if (type === 'SIGNALWRAP') made.push(resource as SignalHandle);
     },
   });
   hook.enable();
   listen();
   hook.disable();
+  // It does not tell whose it is: of several there is no choice.
+  handle = made.length === 1 ? made[0] : undefined;
 }
 
 /** Runs what breaks on SIGINT; the listeners stay. */
