@@ -7,13 +7,11 @@ import { spawn, spawnSync } from 'node:child_process';
 import { expect, test, vi } from 'vitest';
 import type { ChatRequest } from '../support/model-server.ts';
 import { openStage, type Stage } from '../support/stage.ts';
+import { eatHeap, eatHeapLater, good, stalls, toolPlugin } from './ending-plugins.ts';
 
 // Each of them keeps a processor busy until it is stopped.
 vi.setConfig({ testTimeout: 90_000, maxConcurrency: 2 });
 
-const head = "import { definePlugin, tool, z } from 'newt-agent';\n";
-const toolPlugin = (run: string): string => `${head}export default definePlugin({ id: 'm-bad', version: '1.0.0' }, () => ({ tools: { bad: tool({ description: 'Breaks.', input: z.object({}), effect: 'read', run: ${run} }) } }));\n`;
-const good = `${head}export default definePlugin({ id: 'a-good', version: '1.0.0' }, () => ({ tools: { fine: tool({ description: 'Works.', input: z.object({}), effect: 'read', run: () => 'fine' }) } }));\n`;
 const use = (name: string) => ({ toolCalls: [{ name: 'use_tool', arguments: { name, args: {} } }] });
 
 /** Calls the bad tool, then (in the same run or the next) the good one, and answers. */
@@ -29,13 +27,6 @@ async function stage(code: string): Promise<Stage> {
 }
 
 const stateOf = async (on: Stage, id: string) => (JSON.parse((await on.place.agent(['plugin', 'list', '--json'])).stdout) as { id: string; state: string; reason: string | null }[]).find((plugin) => plugin.id === id);
-
-const stalls: [title: string, code: string, line: number][] = [
-  ['in a tool', toolPlugin('async () => {\n  await null;\n  for (;;);\n}'), 4],
-  ['in a regular expression in a tool', toolPlugin("async () => {\n  await new Promise((resolve) => setTimeout(resolve, 10));\n  return String(/^(a+)+$/.test('a'.repeat(60) + 'b'));\n}"), 4],
-  ['in a hook', `${head}export default definePlugin({ id: 'm-bad', version: '1.0.0' }, () => ({ hooks: { 'tool.before': async (use) => {\n  await null;\n  for (;;);\n} } }));\n`, 4],
-  ['in a timer', `${head}export default definePlugin({ id: 'm-bad', version: '1.0.0' }, () => {\n  setTimeout(() => {\n    for (;;);\n  }, 300);\n  return { tools: { bad: tool({ description: 'Waits.', input: z.object({}), effect: 'read', run: () => new Promise((resolve) => setTimeout(resolve, 20_000)) }) } };\n});\n`, 4],
-];
 
 test.concurrent.each(stalls)('a loop after an await %s: 70, the plugin is off, the session goes on without it', async (_, code, line) => {
   await using on = await stage(code);
@@ -57,9 +48,6 @@ test.concurrent.each(stalls)('a loop after an await %s: 70, the plugin is off, t
   // Told once: the record is gone with the telling.
   expect((await on.place.agent(['run', 'go'])).stderr).not.toContain('is off: after an await: blocked');
 });
-
-const eatHeap = toolPlugin('() => {\n  const kept = [];\n  for (;;) kept.push(new Array(200_000).fill({}));\n}');
-const eatHeapLater = toolPlugin('async () => {\n  const kept = [];\n  for (;;) {\n    await null;\n    kept.push(new Array(200_000).fill({}));\n  }\n}');
 
 test.concurrent.each([
   ['at once', eatHeap],
