@@ -1,6 +1,7 @@
 /** What the kernel tells and does for whoever administers it; the service `kernel.control`. */
 import type { z } from 'zod';
 import type { Fault } from './heal/fault.ts';
+import type { FaultRecord } from './heal/fault-journal.ts';
 import type { PluginState } from './lifecycle.ts';
 import type { HomePaths } from './paths.ts';
 import type { Disposable } from './scope.ts';
@@ -41,6 +42,8 @@ export interface KernelControl {
   plugins(): PluginInfo[];
   /** The latest faults of this run, each told once. */
   faults(): readonly Fault[];
+  /** What went wrong in a plugin over all runs, newest first; without an id what nobody could be blamed for. */
+  faultHistory(id?: string): readonly FaultRecord[];
   onFault(listener: (fault: Fault) => void): Disposable;
   /** One line for each plugin that is not as the person would expect: refused, renamed, or off since an earlier run. */
   notices(): string[];
@@ -71,6 +74,7 @@ export function controlOf(kernel: KernelControl): KernelControl {
     version: kernel.version,
     plugins: () => kernel.plugins(),
     faults: () => [...kernel.faults()],
+    faultHistory: (id) => kernel.faultHistory(id),
     onFault: (listener) => kernel.onFault(listener),
     notices: () => kernel.notices(),
     hooks: () => kernel.hooks(),

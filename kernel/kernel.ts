@@ -1,5 +1,5 @@
 /** The kernel: puts the parts together and runs the life of its plugins. */
-import { basename, join, relative } from 'node:path';
+import { join } from 'node:path';
 import type { z } from 'zod';
 import { Refusal } from './activate.ts';
 import { type Containment, containProcess } from './heal/contain.ts';
@@ -23,9 +23,12 @@ import { Provenance } from './heal/provenance.ts';
 import { Registry } from './registry.ts';
 import { engineProblem, resolvePlugins } from './resolve.ts';
 import type { Disposable } from './scope.ts';
-import { remedy, Supervisor } from './heal/supervisor.ts';
+import { Supervisor } from './heal/supervisor.ts';
 import { Trace } from './trace.ts';
-import { type Patience, takeStalls, Watchdog } from './heal/watchdog.ts';
+import { blameItem, blameStalls } from './heal/blame.ts';
+import { FaultDesk } from './heal/fault-desk.ts';
+import type { FaultRecord } from './heal/fault-journal.ts';
+import { type Patience, Watchdog } from './heal/watchdog.ts';
 
 export interface KernelOptions {
   readonly version: string;
@@ -54,8 +57,6 @@ export interface KernelOptions {
   readonly random?: () => number;
 }
 
-const keptFaults = 256;
-
 export function createKernel(options: KernelOptions): Kernel {
   return new Kernel(options);
 }
@@ -73,9 +74,7 @@ export class Kernel implements KernelControl, Disposable {
   readonly #registry: Registry;
   readonly #lives: Lives;
   readonly #records: PluginRecord[] = [];
-  readonly #listeners = new Set<(fault: Fault) => void>();
-  readonly #faults: Fault[] = [];
-  readonly #told = new Set<string>();
+  readonly #desk: FaultDesk;
   #containment: Containment | undefined;
   #isUp = false;
   #probing = false;
@@ -86,12 +85,13 @@ export class Kernel implements KernelControl, Disposable {
     this.version = options.version;
     this.#now = options.now ?? Date.now;
     this.#startedAt = this.#now();
+    this.#desk = new FaultDesk(join(options.paths.state, 'faults'), this.#records);
     this.#watchdog = new Watchdog({ records: join(options.paths.state, 'stalls'), patience: options.patience, advice: options.advice });
     this.#supervisor = new Supervisor({
       provenance: this.#provenance,
       health: new HealthStore(join(options.paths.state, 'health')),
       now: this.#now,
-      report: (fault) => this.#report(fault),
+      report: (fault) => this.#desk.report(fault),
       takeDown: (record) => this.#lives.takeDown(record),
     });
     this.#registry = new Registry({
@@ -161,7 +161,7 @@ export class Kernel implements KernelControl, Disposable {
       untrusted: options.untrusted,
     });
     for (const record of this.#records) if (record.state === 'resolved') this.#recall(record);
-    this.#blameStalls();
+    blameStalls(this.#watchdog.records, this.#records, this.#supervisor);
     await this.fire('onStartup');
     await this.#lives.settled();
     this.#isUp = true;
@@ -205,26 +205,15 @@ export class Kernel implements KernelControl, Disposable {
   }
 
   faults(): readonly Fault[] {
-    return this.#faults;
+    return this.#desk.faults;
   }
 
   onFault(listener: (fault: Fault) => void): Disposable {
-    this.#listeners.add(listener);
-    return { dispose: () => void this.#listeners.delete(listener) };
+    return this.#desk.listen(listener);
   }
 
   notices(): string[] {
-    const lines: string[] = [...(this.#options.notices ?? [])];
-    for (const record of this.#records) {
-      const quarantine = record.state === 'quarantined' ? this.#supervisor.quarantineOf(record) : undefined;
-      if (quarantine && quarantine.at < this.#startedAt) {
-        lines.push(`plugin ${record.id} is off since ${shortTime(quarantine.at)}: ${quarantine.cause}. ${remedy(record.id, quarantine.hint)}`);
-      } else if (record.state === 'refused' && !record.excused) lines.push(`plugin ${record.id} (${record.candidate.path}) was not started: ${record.reason}`);
-      for (const slot of record.running ? record.slots : []) {
-        const known = slot.closedBy;
-        if (!slot.open && known && known.at < this.#startedAt) lines.push(`plugin ${record.id}: ${slot.key.replace(/\.run$/, '')} is off since ${shortTime(known.at)}: ${known.message}. ${known.next}`);
-      }
-    }
+    const lines = [...(this.#options.notices ?? []), ...this.#supervisor.notices(this.#records, this.#startedAt)];
     for (const clash of this.#registry.clashes()) lines.push(`plugin ${clash.plugin}: its ${clash.point} item "${clash.name}" is called "${clash.renamed}": ${clash.winner} has that name`);
     return lines;
   }
@@ -252,11 +241,12 @@ export class Kernel implements KernelControl, Disposable {
     return info as PluginInfo;
   }
 
+  faultHistory(id?: string): readonly FaultRecord[] {
+    return this.#desk.journal.read(id);
+  }
+
   blame(point: string, item: string, how?: string): void {
-    const where = `${point}/${item}`;
-    const record = this.#records.find(({ tier, contributes }) => tier !== 'builtin' && contributes.includes(where));
-    const slot = record?.slots.find(({ key }) => key === where || key === `${where}.run`);
-    if (record && slot) this.#supervisor.fault(record, slot.key, how === undefined ? 'killed' : 'crash', new KernelError('CRASH', { how: how ?? 'out of memory, or killed from outside' }), slot);
+    blameItem(point, item, how, this.#records, this.#supervisor);
   }
 
   async probe(): Promise<void> {
@@ -277,6 +267,7 @@ export class Kernel implements KernelControl, Disposable {
   /** Takes all plugins down, last started first, and gives the process back. */
   async dispose(): Promise<void> {
     this.#supervisor.flush();
+    this.#desk.journal.flush();
     await this.#lives.end();
     this.#sweeper.stop();
     this.#watchdog.dispose();
@@ -319,14 +310,6 @@ export class Kernel implements KernelControl, Disposable {
     return this.#watchdog.interruptible(fn);
   };
 
-  /** What the watchdog ended an earlier process for is a fault of this run: the first that can count it. */
-  #blameStalls(): void {
-    for (const { path, file, line, ms } of takeStalls(join(this.paths.state, 'stalls'))) {
-      const record = this.#records.find(({ candidate }) => (realPath(candidate.path) ?? candidate.path) === path);
-      if (record?.state === 'resolved') this.#supervisor.fault(record, 'after an await', 'hang', new KernelError('STALL', { seconds: Math.round(ms / 1_000), place: `${relative(path, file) || basename(file)}:${line}` }));
-    }
-  }
-
   /** A bare file has told who it is: the checks that had to wait. */
   #admit(record: PluginRecord, manifest: Manifest): void {
     record.manifest = manifest;
@@ -345,23 +328,6 @@ export class Kernel implements KernelControl, Disposable {
 
   #absentGuards(hook: string): readonly Fault[] {
     return this.#records.filter((record) => !record.running && !record.excused && mayGuard(record.manifest.capabilities, hook)).map((record) => this.#supervisor.absent(record, hook));
-  }
-
-  #report(fault: Fault): void {
-    // Each failure is told once a run, and once more when it changes what is off.
-    const key = `${fault.fingerprint} ${fault.action}`;
-    if (this.#told.has(key) || this.#told.size >= keptFaults) return;
-    this.#told.add(key);
-    this.#faults.push(fault);
-    if (this.#faults.length > keptFaults) this.#faults.shift();
-    for (const listener of this.#listeners) {
-      try {
-        listener(fault);
-      } catch (error) {
-        // Telling of a fault must not become one: it would surface in whoever caused the first.
-        this.#records.find((record) => record.id === fault.plugin)?.log.error(`a listener failed: ${describeError(error)}`);
-      }
-    }
   }
 
   /** Tells plugins of what they registered for and nobody defined; while the agent starts it may still come. */
@@ -388,8 +354,4 @@ export class Kernel implements KernelControl, Disposable {
     if (!record) throw new KernelError('UNKNOWN_PLUGIN', { id, near: didYouMean(id, this.#records.map((one) => one.id)) });
     return record;
   }
-}
-
-function shortTime(at: number): string {
-  return new Date(at).toISOString().slice(0, 16).replace('T', ' ');
 }

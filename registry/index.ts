@@ -2,6 +2,7 @@
 import { definePlugin } from 'newt-agent';
 import { addCommand } from './add.ts';
 import { pluginsCheck, trustCheck } from './checks.ts';
+import { faultsCommand } from './faults.ts';
 import { listCommand } from './list.ts';
 import { manifest } from './manifest.ts';
 import { releaseCommand } from './release.ts';
@@ -19,6 +20,7 @@ export default definePlugin(manifest, (p) => ({
     'plugin list': listCommand(p),
     'plugin add': addCommand(p),
     'plugin remove': removeCommand(p),
+    'plugin faults': faultsCommand(p),
     'plugin release': releaseCommand(p),
     'plugin why': whyCommand(p),
     trust: {

@@ -164,6 +164,22 @@ export class Supervisor implements SlotObserver {
     for (const health of this.#health.values()) if (Object.keys(health.slots).length > 0) this.#host.health.save(health);
   }
 
+  /** One line for each plugin or part of one that is off since before `since`, or was not started at all. */
+  notices(records: Iterable<PluginRecord>, since: number): string[] {
+    const lines: string[] = [];
+    for (const record of records) {
+      const quarantine = record.state === 'quarantined' ? this.quarantineOf(record) : undefined;
+      if (quarantine && quarantine.at < since) {
+        lines.push(`plugin ${record.id} is off since ${shortTime(quarantine.at)}: ${quarantine.cause}. ${remedy(record.id, quarantine.hint)}`);
+      } else if (record.state === 'refused' && !record.excused) lines.push(`plugin ${record.id} (${record.candidate.path}) was not started: ${record.reason}`);
+      for (const slot of record.running ? record.slots : []) {
+        const known = slot.closedBy;
+        if (!slot.open && known && known.at < since) lines.push(`plugin ${record.id}: ${slot.key.replace(/\.run$/, '')} is off since ${shortTime(known.at)}: ${known.message}. ${known.next}`);
+      }
+    }
+    return lines;
+  }
+
   quarantineOf(record: PluginRecord): Quarantine | undefined {
     return this.#health.get(record)?.quarantine;
   }
@@ -281,4 +297,8 @@ function phrase(record: PluginRecord, verdict: Verdict, slot: Slot | undefined, 
 
 function capitalise(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+function shortTime(at: number): string {
+  return new Date(at).toISOString().slice(0, 16).replace('T', ' ');
 }

@@ -47,6 +47,11 @@ export class Watchdog implements Disposable {
     this.interrupter = new Interrupter(this.#cells, this.#patience.entry);
   }
 
+  /** Folder of the records of stalls. */
+  get records(): string {
+    return this.#options.records;
+  }
+
   /** Watches over a plugin's code from now on. The thread starts with the first: an agent without plugins does not pay for it. */
   over(folder: WatchedFolder): void {
     if (this.#folders.some(({ path }) => path === folder.path)) return;

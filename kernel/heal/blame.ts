@@ -1,0 +1,25 @@
+/** What ended an earlier process is a fault of this run: the first that can count it. */
+import { basename, relative } from 'node:path';
+import { KernelError } from '../errors.ts';
+import type { PluginRecord } from '../lifecycle.ts';
+import { realPath } from '../paths.ts';
+import type { Supervisor } from './supervisor.ts';
+import { takeStalls } from './watchdog.ts';
+
+/** @param folder of the watchdog's records */
+export function blameStalls(folder: string, records: readonly PluginRecord[], supervisor: Supervisor): void {
+  for (const { path, file, line, ms } of takeStalls(folder)) {
+    const record = records.find(({ candidate }) => (realPath(candidate.path) ?? candidate.path) === path);
+    if (record?.state !== 'resolved') continue;
+    const place = `${relative(path, file) || basename(file)}:${line}`;
+    supervisor.fault(record, 'after an await', 'hang', new KernelError('STALL', { seconds: Math.round(ms / 1_000), place }));
+  }
+}
+
+/** @param how what is known of the end; without it, the process may as well have been killed */
+export function blameItem(point: string, item: string, how: string | undefined, records: readonly PluginRecord[], supervisor: Supervisor): void {
+  const where = `${point}/${item}`;
+  const record = records.find(({ tier, contributes }) => tier !== 'builtin' && contributes.includes(where));
+  const slot = record?.slots.find(({ key }) => key === where || key === `${where}.run`);
+  if (record && slot) supervisor.fault(record, slot.key, how === undefined ? 'killed' : 'crash', new KernelError('CRASH', { how: how ?? 'out of memory, or killed from outside' }), slot);
+}

@@ -1,0 +1,136 @@
+/** The journal of faults: what went wrong in a plugin over all runs, one bounded file a plugin. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeAtomic } from '../atomic-write.ts';
+import { holdLock } from '../lock-file.ts';
+import { type Fault, type FaultKind, oneLine } from './fault.ts';
+
+/** One failure, however often it came. */
+export interface FaultRecord {
+  readonly fingerprint: string;
+  /** Undefined where nobody could be blamed. */
+  readonly plugin: string | undefined;
+  readonly where: string;
+  readonly kind: FaultKind;
+  readonly cause: string;
+  /** Relative to the plugin's folder. */
+  readonly file?: string;
+  readonly line?: number;
+  readonly column?: number;
+  /** The line of the source as it was, at most 200 characters. */
+  readonly source?: string;
+  readonly count: number;
+  /** Milliseconds since the epoch. */
+  readonly first: number;
+  readonly last: number;
+  readonly action: string;
+  readonly next: string;
+}
+
+const keptOfPlugin = 50;
+/** Failures of one run that are written as they come; the rest waits for its end. */
+const writtenAtOnce = 64;
+/** Failures of one run that are remembered at all. */
+const remembered = 500;
+const lockPatience = 500;
+const nobody = 'unattributed';
+
+export class FaultJournal {
+  readonly #folder: string;
+  readonly #sourceOf: (fault: Fault) => string | undefined;
+  /** What is not written yet, by plugin and fingerprint. */
+  readonly #pending = new Map<string, Map<string, FaultRecord>>();
+  readonly #seen = new Set<string>();
+
+  /** @param sourceOf absolute path of the file a fault is in */
+  constructor(folder: string, sourceOf: (fault: Fault) => string | undefined) {
+    this.#folder = folder;
+    this.#sourceOf = sourceOf;
+  }
+
+  note(fault: Fault): void {
+    const { fingerprint, plugin = nobody } = fault;
+    if (!fingerprint || (!this.#seen.has(fingerprint) && this.#seen.size >= remembered)) return;
+    const isNew = !this.#seen.has(fingerprint);
+    this.#seen.add(fingerprint);
+    const waiting = this.#pending.get(plugin) ?? new Map<string, FaultRecord>();
+    this.#pending.set(plugin, waiting);
+    const before = waiting.get(fingerprint);
+    waiting.set(fingerprint, before ? { ...before, count: before.count + 1, last: fault.at, action: fault.action, next: fault.next } : this.#recordOf(fault));
+    if (isNew && this.#seen.size <= writtenAtOnce) this.#write(plugin);
+  }
+
+  /** Of one plugin, newest first. */
+  read(plugin = nobody): FaultRecord[] {
+    return merged(readFile(this.#file(plugin)), this.#pending.get(plugin));
+  }
+
+  flush(): void {
+    for (const plugin of this.#pending.keys()) this.#write(plugin);
+  }
+
+  #write(plugin: string): void {
+    const file = this.#file(plugin);
+    try {
+      // Two agents at once add to each other's counts.
+      const release = holdLock(`${file}.lock`, file, lockPatience);
+      try {
+        writeAtomic(file, JSON.stringify(this.read(plugin)));
+        this.#pending.delete(plugin);
+      } finally {
+        release();
+      }
+    } catch {
+      // A full or read-only disk: the run goes on without memory of it.
+    }
+  }
+
+  #recordOf(fault: Fault): FaultRecord {
+    const { fingerprint, plugin, where, kind, message, place, at, action, next } = fault;
+    const source = place && lineOf(this.#sourceOf(fault), place.line);
+    return { fingerprint, plugin, where, kind, cause: message, ...place, ...(source !== undefined && { source }), count: 1, first: at, last: at, action, next };
+  }
+
+  #file(plugin: string): string {
+    return join(this.#folder, `${plugin.replace(/[^\w-]/g, '_')}.json`);
+  }
+}
+
+const maxSource = 200;
+
+function lineOf(file: string | undefined, line: number): string | undefined {
+  try {
+    return file === undefined ? undefined : readFileSync(file, 'utf8').split('\n')[line - 1]?.slice(0, maxSource);
+  } catch {
+    return undefined;
+  }
+}
+
+function merged(kept: readonly FaultRecord[], added: ReadonlyMap<string, FaultRecord> = new Map()): FaultRecord[] {
+  const all = new Map(kept.map((record) => [record.fingerprint, record]));
+  for (const [fingerprint, record] of added) {
+    const before = all.get(fingerprint);
+    all.set(fingerprint, before ? { ...record, count: before.count + record.count, first: before.first } : record);
+  }
+  return [...all.values()].sort((a, b) => b.last - a.last).slice(0, keptOfPlugin);
+}
+
+/** What is damaged is an empty one. */
+function readFile(file: string): FaultRecord[] {
+  try {
+    const records = JSON.parse(readFileSync(file, 'utf8')) as unknown;
+    return Array.isArray(records) ? records.filter(isRecord) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isRecord(value: unknown): value is FaultRecord {
+  const { fingerprint, where, cause, count, first, last, action, next } = (value ?? {}) as Partial<Record<keyof FaultRecord, unknown>>;
+  return [fingerprint, where, cause, action, next].every((text) => typeof text === 'string') && [count, first, last].every((number) => typeof number === 'number');
+}
+
+/** The cause in one line, with its place. */
+export function faultTitle({ where, cause, file, line }: FaultRecord): string {
+  return oneLine(`${where.replace(/\.run$/, '')}: ${cause}${file === undefined ? '' : ` (${file}:${line ?? 0})`}`);
+}
