@@ -10,5 +10,6 @@ export * from './programs.ts';
 export * from './providers.ts';
 export * from './sessions.ts';
 export * from './settings.ts';
+export * from './terminal-modes.ts';
 export * from './text.ts';
 export * from './tools.ts';
