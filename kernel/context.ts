@@ -7,6 +7,7 @@ import { fetchFor } from './fetch.ts';
 import type { PluginRecord } from './lifecycle.ts';
 import { makeFolder } from './paths.ts';
 import type { PluginContext, PluginFiles } from './plugin.ts';
+import { processGuardian } from './process-guardian.ts';
 import { disposable } from './scope.ts';
 import { createState } from './state.ts';
 
@@ -27,7 +28,8 @@ export function createContext(record: PluginRecord, config: unknown, registrar: 
   const need = (capability: string, used: string): void => {
     if (!record.manifest.capabilities.includes(capability)) throw new KernelError('CAPABILITY', { plugin: record.id, used, capability });
   };
-  const programs = registrar.own(new Programs(() => programEnvironment(host.env, record.manifest.capabilities)));
+  const guardian = () => registrar.activate('onProcess').then(() => registrar.use(processGuardian));
+  const programs = registrar.own(new Programs(() => programEnvironment(host.env, record.manifest.capabilities), guardian));
   const life = new AbortController();
   registrar.own(disposable(() => life.abort()));
   return {

@@ -27,6 +27,7 @@ export type { Logger } from './log.ts';
 export { didYouMean, nearest } from './near.ts';
 export { homeFolder, makeFolder } from './paths.ts';
 export { definePlugin, type ExecOptions, type Guarded, type Item, type PluginContext, type PluginDefinition, type PluginStatic } from './plugin.ts';
+export { type ProcessGuardian, processGuardian } from './process-guardian.ts';
 export { type Disposable, disposable } from './scope.ts';
 export { isSecretName } from './secret-name.ts';
 export { defineService, type ServiceRef } from './service.ts';

@@ -1,6 +1,5 @@
 /** The process groups of commands that run, or that left processes behind, by session. */
-import type { ToolSession } from 'newt-agent';
-import { guardian } from './guardian.ts';
+import type { Disposable, ProcessGuardian, ToolSession } from 'newt-agent';
 import { endGroups, isGroupAlive } from './process-group.ts';
 
 export interface CommandGroups {
@@ -19,16 +18,19 @@ export const memoryKey = 'shell.background';
 
 const grace = 1_000;
 
-export function commandGroups(): CommandGroups {
+export function commandGroups(guardian: ProcessGuardian): CommandGroups {
   const sessions = new Map<string, Set<number>>();
-  const guard = guardian();
+  const guards = new Map<number, Disposable>();
 
-  const tell = (): void => guard.watch([...sessions.values()].flatMap((groups) => [...groups]));
   const prune = (): void => {
     for (const groups of sessions.values()) {
-      for (const group of groups) if (!isGroupAlive(group)) groups.delete(group);
+      for (const group of groups) {
+        if (isGroupAlive(group)) continue;
+        groups.delete(group);
+        void guards.get(group)?.dispose();
+        guards.delete(group);
+      }
     }
-    tell();
   };
 
   return {
@@ -36,7 +38,7 @@ export function commandGroups(): CommandGroups {
       const groups = groupsIn(session);
       sessions.set(session.id, groups);
       groups.add(group);
-      tell();
+      guards.set(group, guardian.guard(group));
     },
     settle: prune,
     async endSession(id) {
@@ -49,7 +51,6 @@ export function commandGroups(): CommandGroups {
     async endAll() {
       await endGroups([...sessions.values()].flatMap((groups) => [...groups]), grace);
       prune();
-      guard.dispose();
     },
   };
 }

@@ -15,7 +15,7 @@ const absent = (): never => {
 
 function setUp(definition: PluginDefinition, config: unknown, use: () => unknown = absent): { parts: Parts; owned: { dispose(): unknown }[] } {
   const owned: { dispose(): unknown }[] = [];
-  const context = { id: 'shell', config, use, own: (one: { dispose(): unknown }) => (owned.push(one), one) };
+  const context = { id: 'shell', config, use, provide: () => ({ dispose: () => undefined }), own: (one: { dispose(): unknown }) => (owned.push(one), one) };
   const setup = definition.setup as unknown as (p: PluginContext) => Parts;
   return { parts: setup(context as unknown as PluginContext), owned };
 }

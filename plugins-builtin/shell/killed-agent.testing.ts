@@ -1,10 +1,11 @@
 /** A stand-in for an agent that is killed while commands of it run in the folder of its first argument. */
 import { commandGroups } from './command-groups.ts';
+import { createGuardian } from './guardian.ts';
 import { runProcess } from './run-process.ts';
 import { findShell } from './shell-program.ts';
 
 const cwd = process.argv[2] ?? '.';
-const groups = commandGroups();
+const groups = commandGroups(createGuardian(console.error));
 const shell = findShell();
 const session = { id: 'session', cwd, memory: new Map<string, unknown>(), spillFolder: cwd };
 const ignore = (): void => undefined;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { OperationalError, type Tool, type ToolCall, type ToolResult, type ToolSession } from 'newt-agent';
 import { type CommandGroups, commandGroups } from './command-groups.ts';
+import { createGuardian } from './guardian.ts';
 import { runCommandTool, type RunCommandOptions } from './run-command.ts';
 
 export interface Workspace {
@@ -33,7 +34,7 @@ export function workspace(): Workspace {
   const cwd = join(root, 'project');
   mkdirSync(cwd);
   const session: ToolSession = { id: 'session', cwd, memory: new Map(), spillFolder: join(root, 'spill') };
-  const groups = commandGroups();
+  const groups = commandGroups(createGuardian((reason) => { throw new Error(reason); }));
   const shown: string[] = [];
   let calls = 0;
   const call = async (subject: Tool, input: Readonly<Record<string, unknown>>, signal = new AbortController().signal): Promise<Finished> => {

@@ -11,5 +11,6 @@ export * from './providers.ts';
 export * from './sessions.ts';
 export * from './settings.ts';
 export * from './signals.ts';
+export * from './terminal-modes.ts';
 export * from './text.ts';
 export * from './tools.ts';
