@@ -2,7 +2,7 @@
 import { activate, ActivationFailure, type ActivationHost, Refusal, Unmet } from './activate.ts';
 import { KernelError } from './errors.ts';
 import { type PluginRecord, transition } from './lifecycle.ts';
-import { pendingPlace } from './load.ts';
+import { pendingPlace } from './heal/load-fault.ts';
 import { setTimeout } from './heal/own-timers.ts';
 import { isCancelled } from './heal/watchdog.ts';
 import type { Provenance } from './heal/provenance.ts';

@@ -1,11 +1,11 @@
 /** Loading: from a module file to the plugin definition it exports. */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, dirname, join, relative, sep } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import type { Jiti, JitiOptions } from 'jiti';
 import { KernelError } from './errors.ts';
 import { stackOf } from './heal/fault.ts';
+import { explainLoad } from './heal/load-fault.ts';
 import type { PluginRecord } from './lifecycle.ts';
 import { makeFolder } from './paths.ts';
 import { isPluginDefinition, type PluginDefinition } from './plugin.ts';
@@ -62,7 +62,7 @@ export function createLoader(options: LoaderOptions, interruptible: Interruptibl
     try {
       return definitionOf(await running, candidate.entry);
     } catch (error) {
-      throw explain(error, candidate.entry);
+      throw explainLoad(error, candidate.entry);
     } finally {
       loading.delete(candidate.entry);
     }
@@ -101,29 +101,4 @@ function definitionOf(module: unknown, entry: string): PluginDefinition {
   const exported: unknown = typeof module === 'object' && module !== null && 'default' in module ? module.default : module;
   if (isPluginDefinition(exported)) return exported;
   throw new KernelError('NO_DEFAULT', { file: basename(entry) });
-}
-
-/** Says which line imports what is not there; jiti only knows the file. */
-function explain(error: unknown, entry: string): unknown {
-  if (typeof error !== 'object' || error === null) return error;
-  const { code, requireStack } = error as NodeJS.ErrnoException & { requireStack?: readonly string[] };
-  const specifier = /Cannot find (?:module|package) '([^']+)'/.exec(String((error as Error | undefined)?.message))?.[1];
-  if (!specifier || (code !== 'MODULE_NOT_FOUND' && code !== 'ERR_MODULE_NOT_FOUND')) return error;
-  const file = requireStack?.[0] ?? entry;
-  return new KernelError(/^[./]|^file:/.test(specifier) ? 'MISSING_FILE' : 'MISSING_PACKAGE', { file: relative(dirname(entry), file), line: lineOf(file, (line) => line.includes(`'${specifier}'`) || line.includes(`"${specifier}"`)) || 1, specifier, folder: dirname(file) }, { cause: error });
-}
-
-/** `file:line` of the first top-level await of a module that never came up, as far as it can be seen. */
-export function pendingPlace(entry: string): string {
-  const line = lineOf(entry, (text) => /^(?:(?:export\s+)?(?:const|let|var)\s[^=]*=\s*)?await\b/.test(text));
-  return line === 0 ? basename(entry) : `${basename(entry)}:${line}`;
-}
-
-/** The number of the first line that is what is looked for; 0 where none is. */
-function lineOf(file: string, isIt: (line: string) => boolean): number {
-  try {
-    return readFileSync(file, 'utf8').split('\n').findIndex(isIt) + 1;
-  } catch {
-    return 0;
-  }
 }

@@ -306,6 +306,15 @@ onTerminal('on a terminal (skipped where there is no python3 with pty)', () => {
     expect(place.events().at(-1)).toMatchObject({ type: 'stop', data: { reason: 'cancelled' } });
   });
 
+  test('kill -9 in the middle of a run: the guardian puts the terminal back', async () => {
+    await stage([{ text: ['Begun', ' never ended'], gate: new Promise(() => undefined) }]);
+    await using terminal = await chat();
+    terminal.keys('work\r');
+    await terminal.see('Begun');
+    terminal.signal('SIGKILL');
+    expect(await terminal.ended).toMatchObject({ cooked: true });
+  });
+
   // What the product's own code never does: the process ends, or fails, where nobody waits for it.
   test.each([
     ['process.exit', 'process.exit(9)', 9],

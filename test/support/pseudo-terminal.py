@@ -65,5 +65,13 @@ while True:
     elif master not in ready:
         break
 
-flags = termios.tcgetattr(slave)[3]
-print(json.dumps({"code": code, "cooked": bool(flags & termios.ICANON) and bool(flags & termios.ECHO)}), file=sys.stderr)
+def is_cooked():
+    flags = termios.tcgetattr(slave)[3]
+    return bool(flags & termios.ICANON) and bool(flags & termios.ECHO)
+
+
+# After a crash it is another process that puts the modes back: a moment later.
+patience = time.monotonic() + 5
+while not is_cooked() and time.monotonic() < patience:
+    time.sleep(0.05)
+print(json.dumps({"code": code, "cooked": is_cooked()}), file=sys.stderr)

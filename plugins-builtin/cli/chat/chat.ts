@@ -1,7 +1,7 @@
 /** `agent chat`: from the command line to the end of the conversation. Everything shown is told by the event log. */
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { type CommandIO, configurationError, describeError, type Event, type Invocation, kernelControl, type OperationalError, type PluginContext, printable, readEventLog, type RunResult, type SessionOptions, shortPath, type Style, truncate } from 'newt-agent';
+import { changingTerminal, type CommandIO, configurationError, decidesOnSignal, describeError, type Disposable, type Event, type Invocation, kernelControl, type OperationalError, type PluginContext, printable, readEventLog, type RunResult, type SessionOptions, shortPath, type Style, truncate } from 'newt-agent';
 import { exitCodes, sayError, sayFailure } from '../failure.ts';
 import { withQuestions } from '../questions.ts';
 import { type Surface, textView } from '../render-text.ts';
@@ -99,6 +99,7 @@ async function converse(p: PluginContext, io: Terminal, options: SessionOptions,
   const { ask, show } = withQuestions(() => shown, chatSurface.confirm, isTyped ? io.style : io.questionStyle, () => surface.columns);
   conversation = await openConversation(p, { ...options, ask, onEvent: show }, outer);
 
+  let modes: Disposable | undefined;
   let code = 0;
   let leave: (code?: number) => void = () => undefined;
   const left = new Promise<number | undefined>((resolve) => (leave = resolve));
@@ -187,6 +188,7 @@ async function converse(p: PluginContext, io: Terminal, options: SessionOptions,
       if (past.length > 0) surface.print(lastExchange(past, surface.style, surface.columns));
     }
     if (first) void submit(first);
+    modes = isScreen ? await changingTerminal(p) : undefined;
     chatSurface.start({
       onMessage: (text) => void submit(text),
       onCancel: () => void cancel(),
@@ -200,6 +202,7 @@ async function converse(p: PluginContext, io: Terminal, options: SessionOptions,
     conversation.cancel();
     await within(conversation.settled(), lastGrace);
     await chatSurface.stop();
+    await modes?.dispose();
     signals.dispose();
     if (isTyped && conversation.hasContent) io.print(io.style.dim(farewell(conversation, cwd)));
     await within(conversation.close().catch((error: unknown) => void sayError(io, error)), lastGrace);
@@ -221,11 +224,11 @@ function farewell({ tokens: { input, output } }: Conversation, cwd: string): str
 }
 
 function onSignals(listener: (name: 'SIGINT' | 'SIGTERM' | 'SIGHUP') => void): { dispose(): void } {
-  const names = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  for (const name of names) process.on(name, listener);
+  const listeners = (['SIGINT', 'SIGTERM', 'SIGHUP'] as const).map((name) => [name, decidesOnSignal(() => listener(name))] as const);
+  for (const [name, heard] of listeners) process.on(name, heard);
   return {
     dispose() {
-      for (const name of names) process.off(name, listener);
+      for (const [name, heard] of listeners) process.off(name, heard);
     },
   };
 }
