@@ -4,7 +4,7 @@ import type { MemberSpec } from '../contribution-spec.ts';
 import { KernelError } from '../errors.ts';
 import { type Fault, FaultError, type FaultKind, OperationalError } from './fault.ts';
 import type { Slot } from '../slot.ts';
-import { faultKind, type GuardHost, interruptedFault, isNews, isThenable, settleCall } from './guard.ts';
+import { enterSlot, faultKind, type GuardHost, interruptedFault, isNews, isThenable, settleCall } from './guard.ts';
 import { isInterrupted } from './interrupt.ts';
 import { guardStream, isStream } from './guard-stream.ts';
 
@@ -46,7 +46,7 @@ async function runMember(
   let answer: unknown;
   let pending: boolean;
   try {
-    answer = enterMember(host, slot, spec, () => provenance.enter(frame, fn, self, input, call));
+    answer = spec.hard === false ? provenance.enter(frame, fn, self, input, call) : enterSlot(host, slot, () => provenance.enter(frame, fn, self, input, call));
     pending = isThenable(answer);
   } catch (error) {
     if (isInterrupted(error)) {
@@ -78,11 +78,6 @@ async function runMember(
   // A stream has come through only when it has ended.
   if (slot.watched && spec.kind !== 'stream') slot.observer.clean(slot);
   return value;
-}
-
-/** @throws Interrupted, and what the member throws */
-function enterMember({ interrupter }: GuardHost, slot: Slot, spec: MemberSpec, fn: () => unknown): unknown {
-  return interrupter && spec.hard !== false && slot.owner.tier !== 'builtin' ? interrupter.run(fn, slot) : fn();
 }
 
 /** The answer in the form the caller gets it. @throws KernelError `CONTRACT` */

@@ -1,10 +1,11 @@
 /** Layer 1 for streams: each part enters the slot, under a deadline of its own. */
 import type { MemberSpec } from '../contribution-spec.ts';
 import { KernelError } from '../errors.ts';
-import { FaultError } from './fault.ts';
-import { type Frame, type Provenance, putUnder } from './provenance.ts';
+import { FaultError, OperationalError } from './fault.ts';
+import { isInterrupted } from './interrupt.ts';
+import { type Frame, putUnder } from './provenance.ts';
 import type { Slot } from '../slot.ts';
-import { faultKind, type GuardHost, isNews } from './guard.ts';
+import { enterSlot, faultKind, type GuardHost, interruptedFault, isNews } from './guard.ts';
 
 export function isStream(value: unknown): value is ReadableStream {
   return typeof value === 'object' && value !== null && typeof (value as { getReader?: unknown }).getReader === 'function';
@@ -39,11 +40,15 @@ export function guardStream(host: GuardHost, slot: Slot, spec: MemberSpec, limit
           void cancel(reader, error);
           controller.error(error);
         };
+        const failure = (error: unknown): unknown => {
+          const fault = isInterrupted(error) ? interruptedFault(error) : isNews(spec, error) || signal?.aborted ? null : slot.observer.failed(slot, faultKind('rejected', error), error);
+          return fault ? new FaultError(fault) : isInterrupted(error) ? new OperationalError('it was cancelled while it ran') : error;
+        };
         const expire = (taken?: Slot) =>
           end(() => fail(taken ? new FaultError(taken.abandoned) : (spec.late?.(wait) ?? new FaultError(slot.observer.failed(slot, 'timeout', new KernelError('TIMEOUT', { ms: wait }))))));
         const deadline = sweeper.watch(wait, expire, slot);
         putUnder(frame, deadline);
-        nextPart(provenance, frame, reader)
+        nextPart(host, slot, frame, reader)
           .then(({ done, value }) =>
             end(() => {
               wait = limit;
@@ -53,7 +58,7 @@ export function guardStream(host: GuardHost, slot: Slot, spec: MemberSpec, limit
             }),
           )
           .catch((error: unknown) =>
-            end(() => fail(isNews(spec, error) || signal?.aborted ? error : new FaultError(slot.observer.failed(slot, faultKind('rejected', error), error)))),
+            end(() => fail(failure(error))),
           );
       }),
     cancel: (reason) => {
@@ -65,8 +70,8 @@ export function guardStream(host: GuardHost, slot: Slot, spec: MemberSpec, limit
 }
 
 // The source need not be one of Node's: whatever its methods do becomes a rejection here.
-async function nextPart(provenance: Provenance, frame: Frame, reader: ReadableStreamDefaultReader): Promise<{ done: boolean; value?: unknown }> {
-  const part: unknown = await provenance.enter(frame, readFrom, undefined, reader, undefined);
+async function nextPart(host: GuardHost, slot: Slot, frame: Frame, reader: ReadableStreamDefaultReader): Promise<{ done: boolean; value?: unknown }> {
+  const part: unknown = await enterSlot(host, slot, () => host.provenance.enter(frame, readFrom, undefined, reader, undefined));
   if (typeof part === 'object' && part !== null) return part as { done: boolean };
   throw new KernelError('CONTRACT', { what: 'answered a stream that is none', hint: 'return a ReadableStream' });
 }

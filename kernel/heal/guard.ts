@@ -150,6 +150,11 @@ export function stretch(host: GuardHost, spec: HookSpec, run: HookRun, work: () 
   }
 }
 
+/** Calls code of others so that it is interrupted when it does not come back. @throws Interrupted, and what `fn` throws */
+export function enterSlot(host: GuardHost, slot: Slot, fn: () => unknown): unknown {
+  return host.interrupter && slot.owner.tier !== 'builtin' ? host.interrupter.run(fn, slot) : fn();
+}
+
 /** Counts an interruption against the call that was running; null when the person pressed Ctrl-C. */
 export function interruptedFault({ byPerson, slot, seconds }: Interrupted): Fault | null {
   if (byPerson || !slot) return null;

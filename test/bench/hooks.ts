@@ -1,11 +1,14 @@
 /** Costs of guarded hooks over bare tapable, in nanoseconds per tap, from one run of one process. */
 import tapable from 'tapable';
+import { tmpdir } from 'node:os';
 import { Sweeper } from '../../kernel/heal/deadline.ts';
 import type { Fault } from '../../kernel/heal/fault.ts';
 import { HookPoint } from '../../kernel/hook-point.ts';
 import type { HookSpec } from '../../kernel/hook-spec.ts';
 import { Provenance } from '../../kernel/heal/provenance.ts';
 import { Slot, type SlotFunction, type SlotOwner } from '../../kernel/slot.ts';
+import { noteSigintHandle } from '../../kernel/heal/sigint-handle.ts';
+import { Watchdog } from '../../kernel/heal/watchdog.ts';
 import type { Row } from './report.ts';
 
 const taps = 20;
@@ -76,11 +79,21 @@ export async function hookRows(): Promise<Row[]> {
   const plainNs = await perCall(500_000, (n) => loop(n, () => plain.call(payload)));
   const emptyNs = (await perCall(500_000, (n) => loop(n, () => nothing.call(payload)))) - plainNs;
 
+  // As in the command: somebody listens for Ctrl-C, and the watchdog is at work.
+  const listener = (): void => undefined;
+  noteSigintHandle(() => process.on('SIGINT', listener));
+  const watchdog = new Watchdog({ records: tmpdir() });
+  watchdog.over({ path: '/nowhere', id: 'bench' });
+  const entryNs = await perCall(400, (n) => loop(n, () => watchdog.interrupter.run(() => 1)));
+  watchdog.dispose();
+  process.off('SIGINT', listener);
+
   const perTap = (ns: number) => ns / taps;
   return [
     { what: 'guarded sync tap over bare tapable, 20 taps', value: perTap(guardedSyncNs - bareSyncNs), unit: 'ns/tap', budget: 15 },
     { what: 'async hook, sync taps, 20 taps', value: perTap(mixedNs), unit: 'ns/tap', budget: 30 },
     { what: 'async tap over bare tapable, hard deadline and provenance', value: perTap(guardedAsyncNs - bareAsyncNs), unit: 'ns/tap', budget: 400 },
+    { what: 'a hard entry: one stretch of calls that can be interrupted', value: entryNs / 1_000, unit: 'µs', budget: 80 },
     { what: 'hook point without taps over a plain call', value: emptyNs, unit: 'ns/call', budget: 5 },
   ];
 }
