@@ -69,7 +69,8 @@ export interface PluginContext<Config = unknown> {
   readonly state: PluginState;
   /**
    * Runs a program without a shell and answers its standard output; a non-zero exit is an `OperationalError`. It is
-   * over when the program exits: what it left running is not waited for, and ends with the plugin. Needs `exec`.
+   * over when the program exits: what it left running is not waited for, and ends with the plugin, or with the agent
+   * however that ends. Needs `exec`.
    */
   exec(file: string, args?: readonly string[], options?: ExecOptions): Promise<string>;
   /**
@@ -123,7 +124,7 @@ export interface PluginStatic<Schema extends z.ZodType = z.ZodType> {
   readonly engine?: string;
   readonly config?: Schema;
   readonly requires?: Requirements;
-  /** `onStartup` (default), `hook:NAME`, or an event that another plugin fires. */
+  /** `onStartup` (default), `hook:NAME`, `onProcess` (before a program of a plugin runs), or an event that another plugin fires. */
   readonly activateOn?: readonly string[];
   /** `exec`, `net`, `fs:write`, `env:NAME`, `gate:HOOK`. A declaration people consent to, not a sandbox. */
   readonly capabilities?: readonly string[];

@@ -15,7 +15,7 @@ export const systemEnvironment = { PATH: '/usr/bin:/bin:/run/current-system/sw/b
  *
  * @param failed hears, once, why it cannot be started: the agent works without it
  */
-export function createGuardian(failed: (reason: string) => void): Guardian {
+export function createGuardian(failed: (reason: string) => void, shell = '/bin/sh'): Guardian {
   const guarded = new Map<symbol, number>();
   const changes = new Set<symbol>();
   let terminal = '';
@@ -23,7 +23,7 @@ export function createGuardian(failed: (reason: string) => void): Guardian {
   let hasFailed = false;
 
   const start = (): ChildProcess => {
-    const started = spawn('/bin/sh', ['-c', guardianScript], {
+    const started = spawn(shell, ['-c', guardianScript], {
       // Its own session: the Ctrl-C and the kill of the agent's group that it guards against must not reach it.
       detached: true,
       cwd: '/',

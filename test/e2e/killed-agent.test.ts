@@ -2,7 +2,7 @@
  * The agent dies, in every way there is, on a real terminal, while a command and a program of a plugin run that ignore
  * every signal but SIGKILL, and with the terminal in raw mode. They are gone, and the terminal is what it was.
  */
-import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test, vi } from 'vitest';
@@ -13,7 +13,7 @@ import { startOnTerminal, type TerminalProcess } from '../support/terminal-proce
 vi.setConfig({ maxConcurrency: 2 });
 
 const bin = fileURLToPath(new URL('../../plugins-builtin/bin.cjs', import.meta.url));
-/** What the issue asks for, from the end of the agent. */
+/** From the signal on; the agent itself gives what it runs 2 s before it kills it. */
 const soon = 5_000;
 
 /** A shell and its child, in one group, that only SIGKILL ends. It says who they are. */
@@ -21,13 +21,13 @@ const stubborn = (name: string): string => `trap "" TERM HUP INT; sleep 300 & ec
 
 /** Changes the terminal as a full-screen program does, runs a program, and ends the agent from the inside when asked to. */
 const worker = `import { changingTerminal, definePlugin, tool, z } from 'newt-agent';
-import { existsSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
-const ways = { stall() { for (;;); }, fill() { const all = []; for (;;) all.push(new Array(100_000).fill({})); } };
+import { existsSync, openSync, writeFileSync, writeSync } from 'node:fs';
+const fill = () => { const all = []; for (;;) all.push(new Array(100_000).fill({})); };
 export default definePlugin({ id: 'worker', capabilities: ['exec'] }, (p) => ({
   tools: {
     work: tool({ description: 'Works.', input: z.object({}), effect: 'read', async run(_input, call) {
       const { cwd } = call.session;
-      p.every(50, () => { if (existsSync(cwd + '/way')) ways[readFileSync(cwd + '/way', 'utf8')](); });
+      p.every(50, () => { if (existsSync(cwd + '/fill')) fill(); });
       await changingTerminal(p);
       process.stdin.setRawMode(true);
       writeSync(openSync('/dev/tty', 'w'), '\\x1b[?2004h\\x1b[?25l\\x1b[?1049h\\x1b[>7u');
@@ -39,26 +39,37 @@ export default definePlugin({ id: 'worker', capabilities: ['exec'] }, (p) => ({
 }));
 `;
 
+/** Loaded before the agent: what the watchdog does, with the function it keeps, and without its wait for a stall. */
+const ender = `const { existsSync } = require('node:fs');
+const end = process.reallyExit.bind(process);
+setInterval(() => { if (existsSync('exit')) end(70); }, 50).unref();
+`;
+
 interface Scene extends AsyncDisposable {
   readonly stage: Stage;
   readonly terminal: TerminalProcess;
   readonly agent: number;
   readonly guardian: number;
-  /** Everybody who must be gone. */
-  readonly processes: readonly number[];
+  /** The command, the program, and their children. */
+  readonly workers: readonly number[];
 }
 
-async function setScene(env: NodeJS.ProcessEnv = {}): Promise<Scene> {
+/** @param shell `bash` has a line editor, and job control */
+async function setScene(shell: 'sh' | 'bash' = 'sh'): Promise<Scene> {
   const stage = await openStage((_request, n) => (n === 0 ? { toolCalls: [call('use_tool', { name: 'work', args: {} }), call('run_command', { command: stubborn('command') })] } : { text: 'done' }));
   const { place, server } = stage;
   place.plugins({ 'worker.ts': worker });
-  const terminal = startOnTerminal(['sh', '-c', '"$@"; echo "ended with $?"; exec sleep 60', 'sh', process.execPath, bin, 'run', '--yes', 'go'], {
+  const preloaded = join(place.root, 'ender.cjs');
+  writeFileSync(preloaded, ender);
+  const line = `'${process.execPath}' '${bin}' run --yes go; echo "ended with $?"`;
+  const terminal = startOnTerminal(shell === 'sh' ? ['sh', '-c', `${line}; exec sleep 60`] : ['bash', '--norc', '--noprofile', '-i'], {
     cwd: place.workspace,
-    env: { PATH: process.env['PATH'], HOME: place.root, LANG: 'C.UTF-8', TERM: 'xterm', AGENT_HOME: place.home, AGENT_BASE_URL: server.url, AGENT_MODEL: 'test', SOME_TOKEN: 'secret-of-the-agent', ...env },
+    env: { PATH: process.env['PATH'], HOME: place.root, LANG: 'C.UTF-8', TERM: 'xterm', AGENT_HOME: place.home, AGENT_BASE_URL: server.url, AGENT_MODEL: 'test', SOME_TOKEN: 'secret-of-the-agent', NODE_OPTIONS: `--max-old-space-size=96 --require ${preloaded}` },
   });
+  if (shell === 'bash') await terminal.type(line);
   const read = (name: string): string => readFileSync(join(place.workspace, name), 'utf8');
   try {
-    await expect.poll(() => ['command.pids', 'program.pids', 'agent.pid'].every((name) => existsSync(join(place.workspace, name))), { timeout: 20_000, message: 'at work' }).toBe(true);
+    await within(20_000, () => expect(['command.pids', 'program.pids', 'agent.pid'].filter((name) => !existsSync(join(place.workspace, name)))).toEqual([]));
   } catch (error) {
     const said = await terminal.output();
     await terminal[Symbol.asyncDispose]();
@@ -75,7 +86,7 @@ async function setScene(env: NodeJS.ProcessEnv = {}): Promise<Scene> {
     terminal,
     agent,
     guardian,
-    processes: [...workers, guardian],
+    workers,
     async [Symbol.asyncDispose]() {
       await terminal[Symbol.asyncDispose]();
       for (const pid of [agent, ...workers, guardian]) if (isRunning(pid)) process.kill(pid, 'SIGKILL');
@@ -85,10 +96,14 @@ async function setScene(env: NodeJS.ProcessEnv = {}): Promise<Scene> {
 }
 
 const raw = /-icanon[^]*-echo\b/;
+const cooked = /(?<!-)\bicanon\b[^]*(?<!-)\becho\b/;
 
-async function expectGone({ agent, processes }: Scene): Promise<void> {
-  await expect.poll(() => isRunning(agent), { timeout: 15_000, message: 'the agent ends' }).toBe(false);
-  await expect.poll(() => processes.filter(isRunning), { timeout: soon, message: 'what it ran ends' }).toEqual([]);
+const within = (ms: number, check: () => void | Promise<void>): Promise<void> => vi.waitFor(check, { timeout: ms, interval: 50 });
+
+/** To be called when the agent has been told to die. */
+async function expectGone({ agent, guardian, workers }: Scene): Promise<void> {
+  await within(soon, () => expect(workers.filter(isRunning)).toEqual([]));
+  await within(soon, () => expect([agent, guardian].filter(isRunning)).toEqual([]));
 }
 
 describe.concurrent('the agent dies', () => {
@@ -98,21 +113,35 @@ describe.concurrent('the agent dies', () => {
     ['of SIGKILL', 'SIGKILL', 137],
     ['of an abort', 'SIGABRT', 134],
     ['of memory that is exhausted', 'fill', 134],
-    ['by the watchdog', 'stall', 70],
+    ['by the hand of the watchdog', 'exit', 70],
   ] as const)('%s', { timeout: 60_000 }, async ([, way, code]) => {
-    await using scene = await setScene({ NODE_OPTIONS: '--max-old-space-size=96' });
-    const { stage, terminal, agent, processes } = scene;
+    await using scene = await setScene();
+    const { stage, terminal, agent, workers } = scene;
     expect(await terminal.settings()).toMatch(raw);
-    expect(processes.filter(isRunning)).toEqual(processes);
+    expect(workers.filter(isRunning)).toEqual(workers);
 
-    if (way === 'fill' || way === 'stall') stage.place.write({ way });
+    if (way === 'fill' || way === 'exit') stage.place.write({ [way]: '' });
     else process.kill(agent, way);
     await expectGone(scene);
 
-    await expect.poll(() => terminal.settings(), { timeout: soon }).toMatch(/(?<!-)\bicanon\b[^]*(?<!-)\becho\b/);
-    await expect.poll(() => terminal.output(), { timeout: soon }).toContain(`ended with ${code}`);
+    await within(soon, async () => expect(await terminal.settings()).toMatch(cooked));
+    await within(soon, async () => expect(await terminal.output()).toContain(`ended with ${code}`));
     const [, after = ''] = (await terminal.output()).split('\u001b[>7u');
     for (const ending of ['\u001b[?2004l', '\u001b[?1049l', '\u001b[<u', '\u001b[?25h']) expect(after).toContain(ending);
+  });
+
+  test('under a shell that is at its prompt again before the guardian looks, or after it', { timeout: 60_000 }, async () => {
+    await using scene = await setScene('bash');
+    const { terminal, agent } = scene;
+    process.kill(agent, 'SIGKILL');
+    await expectGone(scene);
+    await within(soon, async () => expect(await terminal.output()).toContain('ended with 137'));
+    // A line editor that had its settings taken away would show this twice, and run it under them.
+    await terminal.type("stty -a; echo 'en'd");
+    await within(soon, async () => expect(await terminal.output()).toMatch(/\nend\r?\n/));
+    const [, after = ''] = (await terminal.output()).split(/ended with 137/);
+    expect(after).toMatch(cooked);
+    expect(after.split("echo 'en'd")).toHaveLength(2);
   });
 
   test('with its terminal', { timeout: 60_000 }, async () => {
