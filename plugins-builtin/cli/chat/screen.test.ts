@@ -2,7 +2,7 @@
 import type { Terminal as TuiTerminal } from '@earendil-works/pi-tui';
 import headless from '@xterm/headless';
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createScreen } from './screen.ts';
 
 function emulate(columns: number, rows = 12) {
@@ -131,11 +131,10 @@ test('any changes of size keep the text whole and in order, with one editor', as
       const said = Array.from({ length: 40 }, (_, at) => `word${at}`);
       screen.start();
       screen.write(said.slice(0, 20).join(' '));
-      await new Promise((frame) => setTimeout(frame, 20));
+      await vi.waitFor(async () => expect(await text()).toContain('word17'), { timeout: 10_000 });
       for (const columns of sizes) await resize(columns);
       screen.write(` ${said.slice(20).join(' ')}`);
-      await new Promise((settled) => setTimeout(settled, 100));
-      expect((await text()).split(/\s+/)).toEqual([...said, '--', 'editor', '--']);
+      await vi.waitFor(async () => expect((await text()).split(/\s+/)).toEqual([...said, '--', 'editor', '--']), { timeout: 10_000 });
       screen.stop();
       expect((await text()).split(/\s+/)).toEqual(said);
     }),
