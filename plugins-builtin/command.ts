@@ -3,7 +3,6 @@ import { constants } from 'node:os';
 import { noteSigintHandle } from '../kernel/heal/sigint-handle.ts';
 import { main } from './main.ts';
 import { isDecided } from './public.ts';
-import { isSupervised, supervise } from './supervise.ts';
 
 // Whatever keeps the end of this file from being reached, it is no success.
 process.exitCode = 1;
@@ -19,8 +18,14 @@ noteSigintHandle(() => decideOn('SIGINT'));
 decideOn('SIGTERM');
 decideOn('SIGHUP');
 
+/** Loaded by those that ask for it alone; what stands behind `--` is a word like any other. */
+async function supervised(words: readonly string[]): Promise<number> {
+  const { isSupervised, supervise } = await import('./supervise.ts');
+  return isSupervised(words) ? supervise(words, process.env) : main(words);
+}
+
 const argv = process.argv.slice(2);
-const code = await (isSupervised(argv) ? supervise(argv, process.env) : main(argv)).catch((error: unknown) => {
+const code = await (argv.includes('--supervised') ? supervised(argv) : main(argv)).catch((error: unknown) => {
   process.stderr.write(`agent: ${String(error)}\n`);
   return 1;
 });

@@ -42,8 +42,15 @@ export function composeConfig<Parts extends z.ZodRawShape>(parts: Parts): z.ZodO
   return z.object({ ...parts, plugins: plugins.prefault({}) });
 }
 
+/** Of an object each member is read when it is looked at: a start looks at one or two, and all of them take six milliseconds. */
 export function shapeOf(schema: z.ZodType): Shape {
-  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Shape;
+  if (!(schema instanceof z.ZodObject) || schema.def.catchall) return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Shape;
+  const properties: Record<string, Shape> = {};
+  for (const [key, inner] of Object.entries(schema.shape as Readonly<Record<string, z.ZodType>>)) {
+    let shape: Shape | undefined;
+    Object.defineProperty(properties, key, { get: () => (shape ??= shapeOf(inner)), enumerable: true });
+  }
+  return { type: 'object', properties, ...(schema.description !== undefined && { description: schema.description }), ...(schema.meta() as object) };
 }
 
 /** The shape of a member, `{}` where anything goes, or undefined where there is no such key. */

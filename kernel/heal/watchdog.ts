@@ -1,7 +1,7 @@
 /** The watchdog: a thread that sees when this one does not move, and what is done about it. */
 import { closeSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import type { Disposable } from '../scope.ts';
 import { KernelError } from '../errors.ts';
 import { Interrupter, isInterrupted } from './interrupt.ts';
@@ -89,7 +89,9 @@ export class Watchdog implements Disposable {
     };
     Object.defineProperty(globalThis, Symbol.for(key), { value: end });
     const orders: WatchdogOrders = { cells: this.#cells, entryMs: entry, stallMs: stall, blamelessMs, records: this.#options.records, advice: this.#options.advice ?? '', end: `globalThis[Symbol.for("${key}")]()` };
-    const worker = new Worker(`(${watch.toString()})()`, { eval: true, workerData: orders, env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 } });
+    // Threads cost two milliseconds of a start, and most starts have no plugin to watch.
+    const threads = process.getBuiltinModule('node:worker_threads');
+    const worker = new threads.Worker(`(${watch.toString()})()`, { eval: true, workerData: orders, env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 } });
     worker.on('error', () => undefined); // without it hangs are as they would be without a watchdog
     worker.unref();
     this.#beat = setInterval(() => void Atomics.add(this.#cells, beatCell, 1), beatMs);
