@@ -56,6 +56,8 @@ export class Watchdog implements Disposable {
   over(folder: WatchedFolder): void {
     if (this.#folders.some(({ path }) => path === folder.path)) return;
     this.#folders.push(folder);
+    // At a breakpoint of an author everything stands still, and must.
+    if (process.getBuiltinModule('node:inspector').url() !== undefined) return;
     this.#worker ??= this.#start();
     this.#worker.postMessage(this.#folders);
   }
