@@ -6,7 +6,7 @@ import type { z } from 'zod';
 import { KernelError } from './errors.ts';
 import type { FaultKind } from './heal/fault.ts';
 import { type HookMap, hookSlotKey, type Order, type PayloadOf, type Tap } from './hook-spec.ts';
-import { isCancelled } from './heal/watchdog.ts';
+import { isInterrupted } from './heal/interrupt.ts';
 import { createContext, type ContextHost, type Registrar } from './context.ts';
 import { type Manifest, type PluginRecord, transition } from './lifecycle.ts';
 import { complete, idPattern } from './manifest.ts';
@@ -96,9 +96,11 @@ async function enter(host: ActivationHost, record: PluginRecord, where: 'load' |
   provenance.current = record;
   let answer: unknown;
   try {
-    answer = host.interruptible(record, () => provenance.enter(provenance.newFrame(record), fn, undefined, argument, undefined));
+    const run = (): unknown => provenance.enter(provenance.newFrame(record), fn, undefined, argument, undefined);
+    // Loading enters by itself where it comes to the plugin's code, which is later.
+    answer = where === 'load' ? run() : host.interruptible(record, run);
   } catch (error) {
-    throw isCancelled(error) ? error : new ActivationFailure(where, error);
+    throw isInterrupted(error) ? error : new ActivationFailure(where, error);
   } finally {
     provenance.current = outer;
     host.ran(record, where);
@@ -106,7 +108,7 @@ async function enter(host: ActivationHost, record: PluginRecord, where: 'load' |
   try {
     return await answer;
   } catch (error) {
-    throw isCancelled(error) ? error : new ActivationFailure(where, error);
+    throw isInterrupted(error) ? error : new ActivationFailure(where, error);
   }
 }
 

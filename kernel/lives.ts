@@ -4,7 +4,7 @@ import { KernelError } from './errors.ts';
 import { type PluginRecord, transition } from './lifecycle.ts';
 import { pendingPlace } from './heal/load-fault.ts';
 import { setTimeout } from './heal/own-timers.ts';
-import { isCancelled } from './heal/watchdog.ts';
+import { isInterrupted } from './heal/interrupt.ts';
 import type { Provenance } from './heal/provenance.ts';
 import type { Registry } from './registry.ts';
 import type { Supervisor } from './heal/supervisor.ts';
@@ -162,7 +162,7 @@ export class Lives {
       supervisor.revived(record);
       this.#wakeDependents(record);
     } catch (error) {
-      if ((record.state !== 'resolved' && record.state !== 'activated') || record.life !== life || isCancelled(error)) return;
+      if ((record.state !== 'resolved' && record.state !== 'activated') || record.life !== life || isInterrupted(error)) return;
       if (error instanceof Unmet) {
         record.reason = `${waitsFor}${error.missing}`;
         record.activation = undefined;

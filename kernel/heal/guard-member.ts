@@ -2,9 +2,9 @@
 import { SlotCall } from '../call.ts';
 import type { MemberSpec } from '../contribution-spec.ts';
 import { KernelError } from '../errors.ts';
-import { type Fault, FaultError, type FaultKind, OperationalError } from './fault.ts';
+import { type Fault, FaultError, type FaultKind, isOperational } from './fault.ts';
 import type { Slot } from '../slot.ts';
-import { enterSlot, faultKind, type GuardHost, interruptedFault, isNews, isThenable, settleCall } from './guard.ts';
+import { enterSlot, faultKind, type GuardHost, interruption, isNews, isThenable, settleCall } from './guard.ts';
 import { isInterrupted } from './interrupt.ts';
 import { guardStream, isStream } from './guard-stream.ts';
 
@@ -50,9 +50,9 @@ async function runMember(
     pending = isThenable(answer);
   } catch (error) {
     if (isInterrupted(error)) {
-      const fault = interruptedFault(error);
-      if (!fault) throw new OperationalError('it was cancelled while it ran');
-      return policyValue(spec, fault);
+      const stopped = interruption(error);
+      if (isOperational(stopped)) throw stopped;
+      return policyValue(spec, stopped.fault);
     }
     return blame(slot, spec, 'threw', error, context?.signal);
   } finally {

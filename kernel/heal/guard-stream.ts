@@ -1,11 +1,11 @@
 /** Layer 1 for streams: each part enters the slot, under a deadline of its own. */
 import type { MemberSpec } from '../contribution-spec.ts';
 import { KernelError } from '../errors.ts';
-import { FaultError, OperationalError } from './fault.ts';
+import { FaultError } from './fault.ts';
 import { isInterrupted } from './interrupt.ts';
 import { type Frame, putUnder } from './provenance.ts';
 import type { Slot } from '../slot.ts';
-import { enterSlot, faultKind, type GuardHost, interruptedFault, isNews } from './guard.ts';
+import { enterSlot, faultKind, type GuardHost, interruption, isNews } from './guard.ts';
 
 export function isStream(value: unknown): value is ReadableStream {
   return typeof value === 'object' && value !== null && typeof (value as { getReader?: unknown }).getReader === 'function';
@@ -41,8 +41,8 @@ export function guardStream(host: GuardHost, slot: Slot, spec: MemberSpec, limit
           controller.error(error);
         };
         const failure = (error: unknown): unknown => {
-          const fault = isInterrupted(error) ? interruptedFault(error) : isNews(spec, error) || signal?.aborted ? null : slot.observer.failed(slot, faultKind('rejected', error), error);
-          return fault ? new FaultError(fault) : isInterrupted(error) ? new OperationalError('it was cancelled while it ran') : error;
+          if (isInterrupted(error)) return interruption(error);
+          return isNews(spec, error) || signal?.aborted ? error : new FaultError(slot.observer.failed(slot, faultKind('rejected', error), error));
         };
         const expire = (taken?: Slot) =>
           end(() => fail(taken ? new FaultError(taken.abandoned) : (spec.late?.(wait) ?? new FaultError(slot.observer.failed(slot, 'timeout', new KernelError('TIMEOUT', { ms: wait }))))));
@@ -57,9 +57,7 @@ export function guardStream(host: GuardHost, slot: Slot, spec: MemberSpec, limit
               controller.close();
             }),
           )
-          .catch((error: unknown) =>
-            end(() => fail(failure(error))),
-          );
+          .catch((error: unknown) => end(() => fail(failure(error))));
       }),
     cancel: (reason) => {
       left = true;

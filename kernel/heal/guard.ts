@@ -10,7 +10,7 @@ import type { MemberSpec } from '../contribution-spec.ts';
 import type { Sweeper } from './deadline.ts';
 import { type Decision, isDecision, stricter } from '../decision.ts';
 import { isKernelError, KernelError } from '../errors.ts';
-import { type Fault, FaultError, type FaultKind, isOperational } from './fault.ts';
+import { type Fault, FaultError, type FaultKind, isOperational, OperationalError } from './fault.ts';
 import type { HookSpec } from '../hook-spec.ts';
 import { freezeJson } from '../json.ts';
 import { type Frame, type Provenance, putUnder } from './provenance.ts';
@@ -156,9 +156,15 @@ export function enterSlot(host: GuardHost, slot: Slot, fn: () => unknown): unkno
 }
 
 /** Counts an interruption against the call that was running; null when the person pressed Ctrl-C. */
-export function interruptedFault({ byPerson, slot, seconds }: Interrupted): Fault | null {
+function interruptedFault({ byPerson, slot, seconds }: Interrupted): Fault | null {
   if (byPerson || !slot) return null;
   return slot.observer.failed(slot, 'hang', new KernelError('HANG', { seconds }));
+}
+
+/** What the caller of an interrupted call gets: its fault, or that the person stopped it. */
+export function interruption(error: Interrupted): FaultError | OperationalError {
+  const fault = interruptedFault(error);
+  return fault ? new FaultError(fault) : new OperationalError('it was cancelled while it ran');
 }
 
 // The rest is apart from the guard: what most calls do not need, they should not pay for.

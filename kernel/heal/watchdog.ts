@@ -103,11 +103,6 @@ export class Watchdog implements Disposable {
   }
 }
 
-/** Whether the person stopped what was being done: nobody is to blame. */
-export function isCancelled(error: unknown): boolean {
-  return isInterrupted(error);
-}
-
 /** What earlier processes were ended for; told once. */
 export function takeStalls(folder: string): Stall[] {
   return listed(folder).flatMap((name) => {
