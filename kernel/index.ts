@@ -19,7 +19,7 @@ export {
 export { allow, ask, type Decision, deny, type Verdict } from './decision.ts';
 export { type ErrorCode, isKernelError, KernelError } from './errors.ts';
 export { describeError, type Fault, faultCause, FaultError, type FaultKind, faultLine, isOperational, oneLine, OperationalError } from './heal/fault.ts';
-export { type FaultRecord, faultTitle } from './heal/fault-journal.ts';
+export { type FaultRecord, faultTitle, forgetFaults, pluginsWithFaults, sourceLine } from './heal/fault-journal.ts';
 export { type InstallRequest, type InstallResult, type Installer, installer } from './installer.ts';
 export { type Frozen, freezeJson, type Json } from './json.ts';
 export { holdLock } from './lock-file.ts';

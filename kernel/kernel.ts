@@ -85,7 +85,7 @@ export class Kernel implements KernelControl, Disposable {
     this.version = options.version;
     this.#now = options.now ?? Date.now;
     this.#startedAt = this.#now();
-    this.#desk = new FaultDesk(join(options.paths.state, 'faults'), this.#records);
+    this.#desk = new FaultDesk(options.paths.state, this.#records);
     this.#watchdog = new Watchdog({ records: join(options.paths.state, 'stalls'), patience: options.patience, advice: options.advice });
     this.#supervisor = new Supervisor({
       provenance: this.#provenance,

@@ -11,7 +11,7 @@ export function pluginsCheck(p: Pick<PluginContext, 'use'>): Check {
 
 function pluginFindings(control: KernelControl): Finding[] {
   const plugins = control.plugins();
-  const told = plugins.flatMap(pluginFinding);
+  const told = plugins.flatMap((plugin) => pluginFinding(plugin, control.faultHistory(plugin.id).length > 0));
   // A slot that is off in a plugin that runs.
   const slots = control.notices().flatMap((line): Finding[] => {
     const [, id = '', rest = ''] = /^plugin (\S+): (.* is (?:off since|called) .*)$/s.exec(line) ?? [];
@@ -23,10 +23,11 @@ function pluginFindings(control: KernelControl): Finding[] {
   return findings.some(({ level }) => level === 'error' || level === 'warn') ? findings : [well, ...findings];
 }
 
-function pluginFinding({ id, state, tier, path, reason = 'no reason given', excused }: PluginInfo): Finding[] {
+function pluginFinding({ id, state, tier, path, reason = 'no reason given', excused }: PluginInfo, hasFaults: boolean): Finding[] {
+  const more = hasFaults ? ` (agent plugin faults ${id} shows the code)` : '';
   const name = tier === 'builtin' ? id : `${id} (${shortPath(path)})`;
-  if (state === 'quarantined') return [{ level: 'error', what: 'plugin', detail: `${name} is in quarantine: ${reason}`, fix: `agent plugin release ${id}` }];
-  if (state === 'degraded') return [{ level: 'warn', what: 'plugin', detail: `${name} is degraded: ${reason}`, fix: `agent plugin release ${id}` }];
+  if (state === 'quarantined') return [{ level: 'error', what: 'plugin', detail: `${name} is in quarantine: ${reason}${more}`, fix: `agent plugin release ${id}` }];
+  if (state === 'degraded') return [{ level: 'warn', what: 'plugin', detail: `${name} is degraded: ${reason}${more}`, fix: `agent plugin release ${id}` }];
   if (state !== 'refused') return [];
   const [problem = '', fix] = reason.split('. To fix it: ');
   if (excused) return [{ level: fix === undefined ? 'info' : 'warn', what: 'plugin', detail: `${name} does not run: ${problem}`, ...(fix !== undefined && { fix }) }];

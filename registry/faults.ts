@@ -1,7 +1,7 @@
 /** `agent plugin faults` */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Command, type CommandIO, command, type FaultRecord, faultTitle, kernelControl, type KernelControl, oneLine, type PluginContext, type PluginInfo, printable, wrap } from 'newt-agent';
+import { type Command, type CommandIO, command, displayWidth, type FaultRecord, faultTitle, kernelControl, type KernelControl, oneLine, type PluginContext, type PluginInfo, pluginsWithFaults, printable, sourceLine, truncate, wrap } from 'newt-agent';
 import { textColumns } from './layout.ts';
 import { reporting } from './report.ts';
 import { unknownPlugin } from './unknown.ts';
@@ -19,8 +19,10 @@ export function faultsCommand(p: PluginContext): Command {
       const control = p.use(kernelControl);
       const plugins = control.plugins();
       const id = given === undefined ? undefined : String(given);
-      if (id !== undefined && !plugins.some((plugin) => plugin.id === id)) throw unknownPlugin(id, plugins.map((plugin) => plugin.id));
-      const faults = historyOf(control, plugins, id);
+      // What is gone may still be asked about.
+      const known = [...new Set([...plugins.map((plugin) => plugin.id), ...pluginsWithFaults(control.paths.state)])];
+      if (id !== undefined && !known.includes(id)) throw unknownPlugin(id, known);
+      const faults = historyOf(control, id === undefined ? [...known, undefined] : [id]);
       if (options['json']) io.json(faults.map((fault) => ({ ...fault, plugin: fault.plugin ?? null, tier: plugins.find((one) => one.id === fault.plugin)?.tier ?? null })));
       else if (faults.length === 0) io.print(id === undefined ? 'No plugin has a fault on record.' : `${id} has no fault on record.`);
       else for (const [index, fault] of faults.entries()) print(fault, plugins, io, index > 0);
@@ -29,9 +31,8 @@ export function faultsCommand(p: PluginContext): Command {
   });
 }
 
-function historyOf(control: KernelControl, plugins: readonly PluginInfo[], id: string | undefined): FaultRecord[] {
-  const ids = id === undefined ? [...new Set(plugins.map((plugin) => plugin.id)), undefined] : [id];
-  return ids.flatMap((one) => control.faultHistory(one)).sort((a, b) => b.last - a.last);
+function historyOf(control: KernelControl, ids: readonly (string | undefined)[]): FaultRecord[] {
+  return ids.flatMap((id) => control.faultHistory(id)).sort((a, b) => b.last - a.last);
 }
 
 function print(fault: FaultRecord, plugins: readonly PluginInfo[], io: CommandIO, apart: boolean): void {
@@ -41,7 +42,7 @@ function print(fault: FaultRecord, plugins: readonly PluginInfo[], io: CommandIO
   for (const line of wrap(`${cyan(plugin ?? 'nobody in particular')}  ${bold(faultTitle(fault))}`, textColumns(io), 2)) io.print(line);
   const times = count === 1 ? `once, ${time(last)}` : `${count} times, ${time(first)} to ${time(last)}`;
   for (const line of wrap(`  ${times}; ${oneLine(action)}`, textColumns(io), 2)) io.print(dim(line));
-  for (const line of frame(fault, plugins.find((one) => one.id === plugin))) io.print(`  ${line.isFault ? line.text : dim(line.text)}`);
+  for (const line of frame(fault, plugins.find((one) => one.id === plugin), textColumns(io) - 2)) io.print(`  ${line.isFault ? line.text : dim(line.text)}`);
   if (next) for (const line of wrap(`  ${oneLine(next)}`, textColumns(io), 2)) io.print(dim(line));
 }
 
@@ -51,31 +52,42 @@ interface FrameLine {
 }
 
 /** The place in the source: from the file while its line is still the one that was noted, else that line alone. */
-function frame({ file, line, column, source }: FaultRecord, plugin: PluginInfo | undefined): FrameLine[] {
+function frame({ file, line, column, source }: FaultRecord, plugin: PluginInfo | undefined, columns: number): FrameLine[] {
   if (file === undefined || line === undefined || source === undefined) return [];
-  const lines = plugin ? linesOf(plugin, file) : [];
-  const isSame = lines[line - 1]?.startsWith(source) ?? false;
+  const text = plugin ? textOf(plugin, file) : '';
+  const isSame = sourceLine(text, line) === source;
+  const lines = text.split(/\r?\n/);
   const [from, to] = isSame ? [Math.max(1, line - around), Math.min(lines.length, line + around)] : [line, line];
-  const width = String(to).length;
+  const digits = String(to).length;
+  const width = columns - digits - 5;
+  // A place beyond the edge of the terminal is moved into view.
+  const start = column === undefined || column <= width ? 0 : column - Math.ceil(width / 2);
   const shown: FrameLine[] = [];
   for (let at = from; at <= to; at += 1) {
-    const text = printable(at === line ? source : (lines[at - 1] ?? '')).replaceAll('\t', ' ');
-    if (at === to && at !== line && text.trim() === '') continue;
-    shown.push({ text: `${at === line ? '>' : ' '} ${String(at).padStart(width)} | ${text}`, isFault: at === line });
-    if (at === line && column !== undefined && column <= text.length) shown.push({ text: `  ${' '.repeat(width)} | ${' '.repeat(column - 1)}^`, isFault: true });
+    const whole = at === line ? source : (lines[at - 1] ?? '');
+    if (at === to && at !== line && whole.trim() === '') continue;
+    shown.push({ text: `${at === line ? '>' : ' '} ${String(at).padStart(digits)} | ${truncate(at === line && start > 0 ? `…${plain(whole.slice(start + 1))}` : plain(whole), width)}`.trimEnd(), isFault: at === line });
+    if (at !== line || column === undefined || column > source.length) continue;
+    const before = displayWidth(plain(source.slice(start, column - 1)));
+    shown.push({ text: `  ${' '.repeat(digits)} | ${' '.repeat(before)}^`, isFault: true });
   }
-  return isSame ? shown : [...shown, { text: '(the file has changed since)', isFault: false }];
+  return isSame ? shown : [...shown, { text: plugin ? '(the file has changed since)' : '(the plugin is gone)', isFault: false }];
 }
 
-function linesOf(plugin: PluginInfo, file: string): string[] {
+/** What a terminal shows of code, a column a tab. */
+function plain(text: string): string {
+  return printable(text).replaceAll('\t', ' ');
+}
+
+function textOf(plugin: PluginInfo, file: string): string {
   for (const path of [join(plugin.path, file), plugin.path]) {
     try {
-      return readFileSync(path, 'utf8').split('\n');
+      return readFileSync(path, 'utf8');
     } catch {
       // A folder, or a bare file: the other one is it. Or it is gone.
     }
   }
-  return [];
+  return '';
 }
 
 function time(at: number): string {

@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { boot, type Place, place } from './commands.testing.ts';
@@ -106,6 +106,20 @@ describe('plugin remove', () => {
     expect(existsSync(join(folder, 'index.ts'))).toBe(true);
   });
 
+  it('forgets the faults of the plugin, and those of no other', async () => {
+    const broken = "throw new Error('never');";
+    at.plugin('home/config/plugins/other', { id: 'other' }, broken);
+    const folder = at.plugin('hello', { id: 'hello' }, broken);
+    {
+      await using agent = await boot(at);
+      await agent.run('plugin add', { arguments: { folder }, options: { yes: true } });
+    }
+    await using agent = await boot(at);
+    expect((await agent.run('plugin faults', { arguments: { id: 'hello' } })).out).toContain('never');
+    expect((await agent.run('plugin remove', { arguments: { id: 'hello' } })).code).toBe(0);
+    expect(readdirSync(join(at.paths.state, 'faults')).filter((name) => name.endsWith('.json'))).toEqual(['other.json']);
+  });
+
   it('says where another plugin lives and how to turn it off, keeping what is off already', async () => {
     at.plugin('home/config/plugins/greeter', { id: 'greeter' });
     at.write('home/config/config.yaml', 'plugins:\n  disabled: [old]\n');
@@ -196,5 +210,28 @@ describe('plugin why', () => {
     const { code, err } = await agent.run('plugin why', { arguments: { hook: 'prompt.biuld' } });
     expect(code).toBe(2);
     expect(err).toMatch(/^agent: there is no hook "prompt\.biuld"; did you mean "prompt\.build"\?\n {2}hooks are agent\.stop, /);
+  });
+});
+
+describe('plugin faults', () => {
+  const long = `export const x = [${"'wide', ".repeat(16)}(() => { throw new Error('far right'); })()];\n`;
+
+  it.each([[40], [80], [200]])('keeps the code to %i columns of a terminal, with the caret under the place', async (columns) => {
+    at.write('home/config/plugins/far.ts', `// 表表表\r\n${long}`);
+    await using agent = await boot(at);
+    const lines = (await agent.run('plugin faults', { arguments: { id: 'far' }, interactive: true, columns })).out.split('\n');
+    const frame = lines.filter((line) => line.includes(' | '));
+    expect(frame.every((line) => line.length <= columns)).toBe(true);
+    const row = frame.findIndex((line) => line.startsWith('  > 2 |'));
+    const caret = frame[row + 1]?.indexOf('^') ?? -1;
+    const [{ source = '', column = 0 } = {}] = agent.kernel.faultHistory('far');
+    expect(column).toBeGreaterThan(100);
+    expect(frame[row]?.slice(caret, caret + 9)).toBe(source.slice(column - 1, column + 8));
+  });
+
+  it('prints whole lines where nobody looks', async () => {
+    at.write('home/config/plugins/far.ts', long);
+    await using agent = await boot(at);
+    expect((await agent.run('plugin faults', { arguments: { id: 'far' } })).out).toContain(long.trimEnd());
   });
 });

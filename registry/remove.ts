@@ -1,5 +1,5 @@
 /** `agent plugin remove` */
-import { type Command, command, type ConfigControl, configControl, kernelControl, type OperationalError, type PluginContext, type PluginInfo, shortPath } from 'newt-agent';
+import { type Command, command, type ConfigControl, configControl, forgetFaults, kernelControl, type OperationalError, type PluginContext, type PluginInfo, shortPath } from 'newt-agent';
 import { type LockEntry, lockFile, readLock, updateLock } from './lock.ts';
 import { refused, reporting } from './report.ts';
 import { unknownPlugin } from './unknown.ts';
@@ -22,6 +22,11 @@ export function removeCommand(p: PluginContext): Command {
         removed = entry;
         return others;
       });
+      // One of the same id that lives elsewhere keeps its record.
+      const gone = plugins.filter(({ id: one, path }) => one === id || path === removed?.path);
+      for (const one of new Set([id, ...gone.map((plugin) => plugin.id)])) {
+        if (!plugins.some((plugin) => plugin.id === one && plugin.path !== removed?.path)) forgetFaults(control.paths.state, one);
+      }
       io.print(`Removed ${io.style.cyan(id)}${removed ? `; its folder ${shortPath(removed.path)} is untouched` : ''}`);
       return 0;
     }),

@@ -1,6 +1,6 @@
 /** Who is told of a fault: those that listen, once a failure, and the journal. */
 import { describeError, type Fault } from './fault.ts';
-import { FaultJournal } from './fault-journal.ts';
+import { FaultJournal, journalFolder } from './fault-journal.ts';
 import { join } from 'node:path';
 import type { PluginRecord } from '../lifecycle.ts';
 import type { Disposable } from '../scope.ts';
@@ -14,10 +14,10 @@ export class FaultDesk {
   readonly #faults: Fault[] = [];
   readonly #told = new Set<string>();
 
-  /** @param folder of the journal */
-  constructor(folder: string, records: readonly PluginRecord[]) {
+  /** @param state the folder the journal lies in */
+  constructor(state: string, records: readonly PluginRecord[]) {
     this.#records = records;
-    this.journal = new FaultJournal(folder, ({ plugin, place }) => {
+    this.journal = new FaultJournal(journalFolder(state), ({ plugin, place }) => {
       const candidate = this.#recordOf(plugin)?.candidate;
       return candidate && place && (candidate.bare ? candidate.entry : join(candidate.path, place.file));
     });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../test/support/boot.ts';
 import type { Fault } from './fault.ts';
-import { FaultJournal } from './fault-journal.ts';
+import { FaultJournal, forgetFaults, journalFolder, pluginsWithFaults, sourceLine } from './fault-journal.ts';
 
 const fault = (n: number, more: Partial<Fault> = {}): Fault => ({ kind: 'threw', plugin: 'bad', tier: 'global', where: 'hook x', message: `cause ${n}`, place: undefined, fingerprint: `print-${n}`, at: n, action: 'contained', next: '', ...more });
 const open = (folder: string) => new FaultJournal(folder, () => undefined);
@@ -73,7 +73,54 @@ test('nobody’s faults have a file of their own, and an id cannot leave the fol
   const journal = open(folder);
   journal.note(fault(1, { plugin: undefined }));
   journal.note(fault(2, { plugin: '../../evil' }));
-  expect(readdirSync(folder).sort()).toEqual(['______evil.json', 'unattributed.json']);
+  expect(readdirSync(folder).sort()).toEqual(['______evil.json', '_unattributed.json']);
   expect(journal.read()).toMatchObject([{ fingerprint: 'print-1' }]);
-  expect(JSON.parse(readFileSync(join(folder, 'unattributed.json'), 'utf8'))).toHaveLength(1);
+  expect(JSON.parse(readFileSync(join(folder, '_unattributed.json'), 'utf8'))).toHaveLength(1);
+});
+
+test('of two agents the later word holds, whoever writes last', () => {
+  const folder = temporaryFolder();
+  const [one, other] = [open(folder), open(folder)];
+  one.note(fault(1, { at: 1 }));
+  other.note(fault(1, { at: 2 }));
+  other.note(fault(1, { at: 12, action: 'older' }));
+  one.note(fault(1, { at: 20, action: 'newer' }));
+  one.flush();
+  other.flush();
+  expect(open(folder).read('bad')).toMatchObject([{ first: 1, last: 20, count: 4, action: 'newer' }]);
+});
+
+test('a plugin called "unattributed" has a file of its own', () => {
+  const journal = open(temporaryFolder());
+  journal.note(fault(1, { plugin: undefined }));
+  journal.note(fault(2, { plugin: 'unattributed' }));
+  expect([journal.read(), journal.read('unattributed')].map((records) => records.map(({ fingerprint }) => fingerprint))).toEqual([['print-1'], ['print-2']]);
+});
+
+test('a record with members of the wrong type is none', () => {
+  const folder = temporaryFolder();
+  const record = { fingerprint: 'x', where: 'w', kind: 'threw', cause: 'c', action: '', next: '', count: 1, first: 1, last: 1 };
+  writeFileSync(join(folder, 'bad.json'), JSON.stringify([record, { ...record, source: {} }, { ...record, line: '7' }, { ...record, kind: 1 }]));
+  expect(open(folder).read('bad')).toEqual([record]);
+});
+
+test('what is forgotten stays so: the counts of a run do not bring it back, a new failure does', () => {
+  const state = temporaryFolder();
+  const journal = open(journalFolder(state));
+  journal.note(fault(1));
+  journal.note(fault(1));
+  journal.note(fault(1, { plugin: undefined }));
+  expect(pluginsWithFaults(state)).toEqual(['bad']);
+  forgetFaults(state, 'bad');
+  journal.flush();
+  expect(pluginsWithFaults(state)).toEqual([]);
+  journal.note(fault(2));
+  expect(count(open(journalFolder(state)))).toEqual([['print-2', 1, 2, 2]]);
+  forgetFaults(state, 'never-there');
+});
+
+test('a line of a source comes without its line end, and not whole when it is long', () => {
+  expect(['a\r\nb\r\n', 'a\nb\n'].map((text) => sourceLine(text, 2))).toEqual(['b', 'b']);
+  expect(sourceLine('x'.repeat(300), 1)).toHaveLength(200);
+  expect(sourceLine('x', 2)).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 /** The journal of faults: what went wrong in a plugin over all runs, one bounded file a plugin. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeAtomic } from '../atomic-write.ts';
 import { holdLock } from '../lock-file.ts';
@@ -33,7 +33,8 @@ const writtenAtOnce = 64;
 /** Failures of one run that are remembered at all. */
 const remembered = 500;
 const lockPatience = 500;
-const nobody = 'unattributed';
+/** No plugin can be called so: its faults would be taken for nobody's. */
+const nobody = '_unattributed';
 
 export class FaultJournal {
   readonly #folder: string;
@@ -41,6 +42,8 @@ export class FaultJournal {
   /** What is not written yet, by plugin and fingerprint. */
   readonly #pending = new Map<string, Map<string, FaultRecord>>();
   readonly #seen = new Set<string>();
+  /** Plugins whose file this run has written. */
+  readonly #written = new Set<string>();
 
   /** @param sourceOf absolute path of the file a fault is in */
   constructor(folder: string, sourceOf: (fault: Fault) => string | undefined) {
@@ -62,27 +65,25 @@ export class FaultJournal {
 
   /** Of one plugin, newest first. */
   read(plugin = nobody): FaultRecord[] {
-    return merged(readFile(this.#file(plugin)), this.#pending.get(plugin));
+    return merged(readFile(fileOf(this.#folder, plugin)), this.#pending.get(plugin));
   }
 
   flush(): void {
-    for (const plugin of this.#pending.keys()) this.#write(plugin);
+    for (const plugin of this.#pending.keys()) {
+      // A file that is gone was forgotten meanwhile: counts do not bring it back.
+      if (this.#written.has(plugin) && !existsSync(fileOf(this.#folder, plugin))) this.#pending.delete(plugin);
+      else this.#write(plugin);
+    }
   }
 
   #write(plugin: string): void {
-    const file = this.#file(plugin);
-    try {
-      // Two agents at once add to each other's counts.
-      const release = holdLock(`${file}.lock`, file, lockPatience);
-      try {
-        writeAtomic(file, JSON.stringify(this.read(plugin)));
-        this.#pending.delete(plugin);
-      } finally {
-        release();
-      }
-    } catch {
-      // A full or read-only disk: the run goes on without memory of it.
-    }
+    const file = fileOf(this.#folder, plugin);
+    // Two agents at once add to each other's counts.
+    whileHeld(file, () => {
+      writeAtomic(file, JSON.stringify(this.read(plugin)));
+      this.#written.add(plugin);
+      this.#pending.delete(plugin);
+    });
   }
 
   #recordOf(fault: Fault): FaultRecord {
@@ -90,17 +91,57 @@ export class FaultJournal {
     const source = place && lineOf(this.#sourceOf(fault), place.line);
     return { fingerprint, plugin, where, kind, cause: message, ...place, ...(source !== undefined && { source }), count: 1, first: at, last: at, action, next };
   }
+}
 
-  #file(plugin: string): string {
-    return join(this.#folder, `${plugin.replace(/[^\w-]/g, '_')}.json`);
+/** Where the journal lies in the state folder. */
+export function journalFolder(state: string): string {
+  return join(state, 'faults');
+}
+
+/** Deletes what is on record of a plugin. What cannot be deleted stays: it is memory, and no reason to fail. */
+export function forgetFaults(state: string, plugin: string): void {
+  const file = fileOf(journalFolder(state), plugin);
+  if (existsSync(file)) whileHeld(file, () => rmSync(file, { force: true }));
+}
+
+/** Ids of the plugins that have something on record, also of those that are gone. */
+export function pluginsWithFaults(state: string): string[] {
+  try {
+    return readdirSync(journalFolder(state)).flatMap((name) => /^([a-z][a-z0-9-]*)\.json$/.exec(name)?.[1] ?? []);
+  } catch {
+    // No folder: there was no fault yet.
+    return [];
+  }
+}
+
+function fileOf(folder: string, plugin: string): string {
+  return join(folder, `${plugin.replace(/[^\w-]/g, '_')}.json`);
+}
+
+/** A full or read-only disk, or one that holds the lock for too long: the run goes on without memory of it. */
+function whileHeld(file: string, change: () => void): void {
+  try {
+    const release = holdLock(`${file}.lock`, file, lockPatience);
+    try {
+      change();
+    } finally {
+      release();
+    }
+  } catch {
+    // As above.
   }
 }
 
 const maxSource = 200;
 
+/** A line of a source as the journal notes it: at most 200 characters, without its line end. */
+export function sourceLine(text: string, line: number): string | undefined {
+  return text.split(/\r?\n/)[line - 1]?.slice(0, maxSource);
+}
+
 function lineOf(file: string | undefined, line: number): string | undefined {
   try {
-    return file === undefined ? undefined : readFileSync(file, 'utf8').split('\n')[line - 1]?.slice(0, maxSource);
+    return file === undefined ? undefined : sourceLine(readFileSync(file, 'utf8'), line);
   } catch {
     return undefined;
   }
@@ -110,7 +151,9 @@ function merged(kept: readonly FaultRecord[], added: ReadonlyMap<string, FaultRe
   const all = new Map(kept.map((record) => [record.fingerprint, record]));
   for (const [fingerprint, record] of added) {
     const before = all.get(fingerprint);
-    all.set(fingerprint, before ? { ...record, count: before.count + record.count, first: before.first } : record);
+    // Another agent may have written a later one meanwhile.
+    const latest = before && before.last > record.last ? before : record;
+    all.set(fingerprint, before ? { ...latest, count: before.count + record.count, first: Math.min(before.first, record.first) } : record);
   }
   return [...all.values()].sort((a, b) => b.last - a.last).slice(0, keptOfPlugin);
 }
@@ -126,11 +169,17 @@ function readFile(file: string): FaultRecord[] {
 }
 
 function isRecord(value: unknown): value is FaultRecord {
-  const { fingerprint, where, cause, count, first, last, action, next } = (value ?? {}) as Partial<Record<keyof FaultRecord, unknown>>;
-  return [fingerprint, where, cause, action, next].every((text) => typeof text === 'string') && [count, first, last].every((number) => typeof number === 'number');
+  const { plugin, fingerprint, where, kind, cause, file, line, column, source, count, first, last, action, next } = (value ?? {}) as Partial<Record<keyof FaultRecord, unknown>>;
+  const optional = (one: unknown, type: string) => one === undefined || typeof one === type;
+  return (
+    [fingerprint, where, kind, cause, action, next].every((text) => typeof text === 'string') &&
+    [count, first, last].every((number) => Number.isFinite(number)) &&
+    [plugin, file, source].every((text) => optional(text, 'string')) &&
+    [line, column].every((number) => optional(number, 'number'))
+  );
 }
 
 /** The cause in one line, with its place. */
-export function faultTitle({ where, cause, file, line }: FaultRecord): string {
-  return oneLine(`${where.replace(/\.run$/, '')}: ${cause}${file === undefined ? '' : ` (${file}:${line ?? 0})`}`);
+export function faultTitle({ where, cause, file, line, column }: FaultRecord): string {
+  return oneLine(`${where.replace(/\.run$/, '')}: ${cause}${file === undefined ? '' : ` (${file}:${line ?? 0}:${column ?? 0})`}`);
 }
