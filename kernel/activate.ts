@@ -7,6 +7,7 @@ import { KernelError } from './errors.ts';
 import type { FaultKind } from './heal/fault.ts';
 import { type HookMap, hookSlotKey, type Order, type PayloadOf, type Tap } from './hook-spec.ts';
 import { isInterrupted } from './heal/interrupt.ts';
+import { watchUse } from './lazy/setup-use.ts';
 import { createContext, type ContextHost, type Registrar } from './context.ts';
 import { type Manifest, type PluginRecord, transition } from './lifecycle.ts';
 import { complete, idPattern } from './manifest.ts';
@@ -73,10 +74,14 @@ export async function activate(record: PluginRecord, host: ActivationHost, alive
   record.scope = scope;
   const { registrar, commit } = createRegistrar(record, scope, host);
   const context = createContext(record, config, registrar, host.contextHost(record));
+  let acted = false;
   try {
-    const returned = (await enter(host, record, 'setup', definition.setup as unknown as SlotFunction, context)) as Contributions | undefined;
+    const returned = ((await enter(host, record, 'setup', definition.setup as unknown as SlotFunction, record.tier === 'builtin' ? context : watchUse(context, () => (acted = true)))) ?? {}) as Contributions;
     if (!alive()) return void (await scope.dispose());
-    commit(returned ?? {});
+    // Nothing can be asked for in between: what was announced goes, what is there comes.
+    record.withdraw();
+    commit(returned);
+    record.setup = { ...namesOf(returned), acted };
   } catch (error) {
     await scope.dispose();
     // One that was given up may have been started again since, under a scope of its own.
@@ -144,6 +149,10 @@ function checkedReturn(returned: Contributions): Contributions {
   const found = Array.isArray(returned) ? 'an array' : typeof returned === 'object' ? undefined : `a ${typeof returned}`;
   if (found === undefined) return returned;
   throw new ActivationFailure('setup', new KernelError('CONTRACT', { what: `setup returned ${found}`, hint: 'return contributions by point, and hooks: { formats: { … }, hooks: { … } }' }));
+}
+
+function namesOf({ hooks = {}, ...points }: Contributions): Pick<NonNullable<PluginRecord['setup']>, 'items' | 'hooks'> {
+  return { items: Object.entries(points as Record<string, object | undefined>).flatMap(([point, items]) => Object.keys(items ?? {}).map((name) => [point, name] as const)), hooks: Object.keys(hooks) };
 }
 
 /** The registering half of `p`. Before the commit everything is only noted. */

@@ -1,5 +1,6 @@
 /** Contribution points: typed tables that plugins add named items to. */
 import type { Fault } from './heal/fault.ts';
+import type { Json } from './json.ts';
 
 /** All contribution points by name, extended by declaration merging like {@link HookMap}. */
 export interface ContributionMap {}
@@ -45,6 +46,12 @@ export interface PointSpec<Item = unknown> {
   /** Returns what is wrong with the item's data, or undefined. */
   readonly check?: (item: Item) => string | undefined;
   readonly members: Readonly<Record<string, MemberSpec<Item>>>;
+  /**
+   * What stands for members that are no JSON (a schema, say): readers of an item look at the fact `name` instead of the
+   * member `of`, and so need not care whether its plugin is loaded yet. A plugin with an item that holds anything else
+   * that is no JSON is loaded at every start.
+   */
+  readonly facts?: Readonly<Record<string, { readonly of: string; readonly read: (item: Item) => Json }>>;
 }
 
 /** Declares a contribution point that is in {@link ContributionMap}. */

@@ -2,7 +2,9 @@
 import type { MemberSpec, PointSpec } from './contribution-spec.ts';
 import { KernelError } from './errors.ts';
 import type { GuardHost } from './heal/guard.ts';
+import { type Fault, FaultError } from './heal/fault.ts';
 import { guardMember } from './heal/guard-member.ts';
+import type { RecordedItem } from './lazy/contribution-index.ts';
 import type { Item } from './plugin.ts';
 import { type SlotFunction, type SlotOwner, Slot, type SlotObserver } from './slot.ts';
 import { precedence } from './tier.ts';
@@ -48,14 +50,40 @@ export class ContributionTable {
    */
   add(owner: SlotOwner, name: string, item: unknown, observer: SlotObserver): { slots: readonly Slot[]; remove: () => void } {
     const contribution = this.#guarded(owner, name, item, observer);
+    return { slots: contribution.slots, remove: this.#put(contribution) };
+  }
+
+  /**
+   * Adds an item as an earlier start recorded it: a call starts its plugin, and goes to the real one.
+   * @param missing what is wrong where the plugin, once started, has no such item
+   * @returns removes it
+   */
+  announce(owner: SlotOwner, { name, values, members }: RecordedItem, start: () => Promise<void> | undefined, missing: (where: string) => Fault): () => void {
+    const forward = (member: string, spec: MemberSpec) => async (input: unknown, context: unknown) => {
+      await start();
+      const real = this.#contributions.find((other) => other.owner === owner && other.name === name && other !== contribution)?.item;
+      const run: unknown = real && Reflect.get(real, member);
+      if (typeof run === 'function') return (run as SlotFunction)(input, context);
+      const fault = missing(`${this.spec.name}/${name}.${member}`);
+      if (spec.onFault) return spec.onFault(fault);
+      throw new FaultError(fault);
+    };
+    const specs = Object.entries(this.spec.members as Record<string, MemberSpec>).filter(([member]) => members.includes(member));
+    const contribution: Contribution = { owner, name, item: { ...values, ...Object.fromEntries(specs.map(([member, spec]) => [member, forward(member, spec)])) }, slots: [] };
+    return this.#put(contribution);
+  }
+
+  /** The item a plugin contributed under `name`, guarded. */
+  of(owner: SlotOwner, name: string): object | undefined {
+    return this.#contributions.find((other) => other.owner === owner && other.name === name)?.item;
+  }
+
+  #put(contribution: Contribution): () => void {
     this.#contributions = [...this.#contributions, contribution];
     this.#folded = undefined;
-    return {
-      slots: contribution.slots,
-      remove: () => {
-        this.#contributions = this.#contributions.filter((other) => other !== contribution);
-        this.#folded = undefined;
-      },
+    return () => {
+      this.#contributions = this.#contributions.filter((other) => other !== contribution);
+      this.#folded = undefined;
     };
   }
 
@@ -78,7 +106,9 @@ export class ContributionTable {
       slots.push(slot);
       members[member] = guardMember(this.#host, slot, memberSpec as MemberSpec, limit);
     }
-    return { owner, name, item: { ...valuesOf(item), ...members }, slots };
+    const shown = { ...valuesOf(item), ...members };
+    for (const [fact, { read }] of Object.entries(spec.facts ?? {})) Object.defineProperty(shown, fact, { enumerable: true, configurable: true, get: once(() => read(item as never)) });
+    return { owner, name, item: shown, slots };
   }
 
   #fold() {
@@ -108,6 +138,11 @@ function valuesOf(item: object): Record<string, unknown> {
     }
   }
   return values;
+}
+
+function once<T>(read: () => T): () => T {
+  let value: { readonly read: T } | undefined;
+  return () => (value ??= { read: read() }).read;
 }
 
 function malformed(what: string, hint: string): KernelError {

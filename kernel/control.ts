@@ -54,9 +54,9 @@ export interface KernelControl {
   release(id: string): Promise<PluginInfo>;
   /**
    * Counts the end of an earlier process against what it was running: the item of a contribution point.
-   * @param how what is known of that end; without it, it may as well have been killed
+   * @param end what is known of that end, and which process it was; where neither tells, it may as well have been killed
    */
-  blame(point: string, item: string, how?: string): void;
+  blame(point: string, item: string, end: { readonly how?: string | undefined; readonly pid?: number | undefined }): Promise<void>;
   /** Gives one quarantined plugin or slot whose time has come another try. Not before the first real work is on its way. */
   probe(): Promise<void>;
   /** Notes every tap that runs from now on, until the trace is disposed. */
@@ -80,7 +80,7 @@ export function controlOf(kernel: KernelControl): KernelControl {
     hooks: () => kernel.hooks(),
     why: (hook) => kernel.why(hook),
     release: (id) => kernel.release(id),
-    blame: (point, item, how) => kernel.blame(point, item, how),
+    blame: (point, item, end) => kernel.blame(point, item, end),
     probe: () => kernel.probe(),
     trace: () => kernel.trace(),
     pausing: (ask) => kernel.pausing(ask),

@@ -40,7 +40,7 @@ describe('what is a plugin', () => {
       path: join(folder, 'one'),
       entry: join(folder, 'one', 'go.js'),
       bare: false,
-      manifest: { id: 'one', version: '3.2.1', engine: '*', requires: { plugins: { two: '^1.0.0' } }, activateOn: ['onStartup'], capabilities: ['gate:may.it'] },
+      manifest: { id: 'one', version: '3.2.1', engine: '*', requires: { plugins: { two: '^1.0.0' } }, activateOn: [], capabilities: ['gate:may.it'] },
     });
   });
 

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { Refusal } from './activate.ts';
 import { type Containment, containProcess } from './heal/contain.ts';
 import type { KernelControl, PluginInfo } from './control.ts';
+import { hookSlotKey } from './hook-spec.ts';
 import { controlOf, kernelControl } from './control.ts';
 import { mayGuard } from './heal/damaged-guard.ts';
 import { Sweeper } from './heal/deadline.ts';
@@ -13,6 +14,7 @@ import { describeError, type Fault } from './heal/fault.ts';
 import { HealthStore } from './heal/health.ts';
 import { type Candidate, type Manifest, PluginRecord, transition } from './lifecycle.ts';
 import { Lives } from './lives.ts';
+import { LazyPlugins, pluginEvent } from './lazy/lazy-plugins.ts';
 import { createLoader } from './load.ts';
 import { PluginLog } from './log.ts';
 import { didYouMean } from './near.ts';
@@ -25,10 +27,10 @@ import { engineProblem, resolvePlugins } from './resolve.ts';
 import type { Disposable } from './scope.ts';
 import { Supervisor } from './heal/supervisor.ts';
 import { Trace } from './trace.ts';
-import { blameItem, blameStalls } from './heal/blame.ts';
+import { blameItem, blameStalls, whoContributes } from './heal/blame.ts';
 import { FaultDesk } from './heal/fault-desk.ts';
 import type { FaultRecord } from './heal/fault-journal.ts';
-import { type Patience, Watchdog } from './heal/watchdog.ts';
+import { type Patience, ranOutOfMemory, Watchdog } from './heal/watchdog.ts';
 
 export interface KernelOptions {
   readonly version: string;
@@ -73,6 +75,7 @@ export class Kernel implements KernelControl, Disposable {
   readonly #supervisor: Supervisor;
   readonly #registry: Registry;
   readonly #lives: Lives;
+  readonly #lazy: LazyPlugins;
   readonly #records: PluginRecord[] = [];
   readonly #desk: FaultDesk;
   #containment: Containment | undefined;
@@ -131,9 +134,17 @@ export class Kernel implements KernelControl, Disposable {
         missing: (record) => this.#lives.missingRequirement(record),
         ran: (record, where) => this.#containment?.checkGlobals(record, where),
         interruptible: this.#interruptible,
-        withdrawn: (record) => (record.tier === 'project' && options.trusted?.() === false ? 'the project has changed since it was trusted' : undefined),
+        withdrawn: ({ tier, candidate }) => (tier === 'project' && options.trusted?.() === false ? 'the project has changed since it was trusted' : hasChanged(candidate) ? 'its files are not what was installed. To fix it: agent plugin sync' : undefined),
         fire: (event) => this.fire(event),
       },
+    });
+    this.#lazy = new LazyPlugins({
+      file: join(options.paths.cache, 'contributions.json'),
+      version: options.version,
+      registry: this.#registry,
+      configOf: (record) => options.configOf?.(record, undefined),
+      admit: (record, manifest) => this.#admit(record, manifest),
+      isBusy: (record) => this.#containment?.isBusy(record) ?? false,
     });
     this.#registry.provide(undefined, kernelControl.key, controlOf(this));
   }
@@ -164,6 +175,7 @@ export class Kernel implements KernelControl, Disposable {
     blameStalls(this.#watchdog.records, this.#records, this.#supervisor);
     await this.fire('onStartup');
     await this.#lives.settled();
+    this.#lazy.remember(this.#records);
     this.#isUp = true;
     this.#tellUnknown();
     this.#reportOrder();
@@ -245,8 +257,11 @@ export class Kernel implements KernelControl, Disposable {
     return this.#desk.journal.read(id);
   }
 
-  blame(point: string, item: string, how?: string): void {
-    blameItem(point, item, how, this.#records, this.#supervisor);
+  async blame(point: string, item: string, { how, pid }: Parameters<KernelControl['blame']>[2]): Promise<void> {
+    // What is only announced has no slots yet that a fault could be counted against.
+    for (const record of whoContributes(point, item, this.#records)) if (record.state === 'resolved') await this.fire(pluginEvent(record));
+    const memory = pid !== undefined && ranOutOfMemory(this.#watchdog.records, pid) ? 'out of memory' : undefined;
+    blameItem(point, item, memory ?? how, this.#records, this.#supervisor);
   }
 
   async probe(): Promise<void> {
@@ -268,6 +283,7 @@ export class Kernel implements KernelControl, Disposable {
   async dispose(): Promise<void> {
     this.#supervisor.flush();
     this.#desk.journal.flush();
+    this.#lazy.remember(this.#records);
     await this.#lives.end();
     this.#sweeper.stop();
     this.#watchdog.dispose();
@@ -289,19 +305,26 @@ export class Kernel implements KernelControl, Disposable {
   #recall(record: PluginRecord): void {
     const { candidate } = record;
     try {
-      record.digest = candidate.tier === 'builtin' ? `builtin ${this.#options.version}` : digestPlugin(candidate.entry, candidate.bare ? undefined : candidate.path);
+      record.digest = candidate.digest ?? (candidate.tier === 'builtin' ? `builtin ${this.#options.version}` : digestOf(candidate));
     } catch (error) {
       // What cannot be told apart from another content has no past, and gets no future.
       transition(record, 'refused', describeError(error));
       return;
     }
-    const { quarantine, told } = this.#supervisor.recall(record);
+    const { quarantine, told, slots } = this.#supervisor.recall(record);
     if (quarantine && record.tier !== 'builtin') {
       transition(record, 'quarantined', quarantine.cause);
       // The id the person was told it by, which its code would say.
       if (candidate.bare && told !== undefined) record.manifest = { ...record.manifest, id: told };
     }
-    this.#lives.expect(record);
+    try {
+      // Whose past is not clean is looked at from the start.
+      const isClean = record.state === 'resolved' && Object.keys(slots).length === 0;
+      this.#lives.expect(record, this.#lazy.announce(record, isClean));
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      transition(record, 'refused', error.message);
+    }
   }
 
   readonly #interruptible = <T>(record: PluginRecord, fn: () => T): T => {
@@ -327,7 +350,7 @@ export class Kernel implements KernelControl, Disposable {
   }
 
   #absentGuards(hook: string): readonly Fault[] {
-    return this.#records.filter((record) => !record.running && !record.excused && mayGuard(record.manifest.capabilities, hook)).map((record) => this.#supervisor.absent(record, hook));
+    return this.#records.filter((record) => !record.running && !record.excused && mayGuard(record.manifest.capabilities, hook)).map((record) => this.#supervisor.absent(record, hookSlotKey(hook)));
   }
 
   /** Tells plugins of what they registered for and nobody defined; while the agent starts it may still come. */
@@ -354,4 +377,12 @@ export class Kernel implements KernelControl, Disposable {
     if (!record) throw new KernelError('UNKNOWN_PLUGIN', { id, near: didYouMean(id, this.#records.map((one) => one.id)) });
     return record;
   }
+}
+
+function digestOf({ entry, bare, path }: Candidate): string {
+  return digestPlugin(entry, bare ? undefined : path);
+}
+
+function hasChanged(candidate: Candidate): boolean {
+  return candidate.digest !== undefined && candidate.digest !== digestOf(candidate);
 }

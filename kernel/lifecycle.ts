@@ -25,6 +25,7 @@ export interface Manifest {
   readonly version: string;
   readonly engine: string;
   readonly requires: Requirements;
+  /** What it names itself; empty where that follows from what it contributes. */
   readonly activateOn: readonly string[];
   readonly capabilities: readonly string[];
 }
@@ -39,6 +40,8 @@ export interface Candidate {
   readonly manifest: Manifest;
   /** True when no package.json speaks for it: its static facts come with its code. */
   readonly bare: boolean;
+  /** What its content was when it was installed: nothing else is loaded, and no start has to look. */
+  readonly digest?: string;
   /** Real folder that its code must not leave: what was trusted. */
   readonly confine?: string;
   /** Built-ins bring their own way to load. */
@@ -64,6 +67,10 @@ export class PluginRecord implements SlotOwner {
   slots: Slot[] = [];
   /** `formats/html`, `hook page.transform`, … */
   contributes: string[] = [];
+  /** Takes back what was announced of it before its code was loaded. */
+  withdraw: () => void = () => undefined;
+  /** What its setup answered, and whether it did more than that. */
+  setup: { readonly items: readonly (readonly [point: string, name: string])[]; readonly hooks: readonly string[]; readonly acted: boolean } | undefined;
   /** Its absence is known and accepted (off, untrusted, shadowed, replaced): then a missing guard does not deny. */
   excused = false;
   /** Its activation, while or after it runs; one per life. */

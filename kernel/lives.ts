@@ -43,8 +43,8 @@ export class Lives {
   }
 
   /** Notes the events a plugin waits for. */
-  expect(record: PluginRecord): void {
-    for (const event of record.manifest.activateOn) this.#awaited.set(event, [...(this.#awaited.get(event) ?? []), record]);
+  expect(record: PluginRecord, events: readonly string[]): void {
+    for (const event of events) this.#awaited.set(event, [...(this.#awaited.get(event) ?? []), record]);
   }
 
   /** Starts who waits for `event`; undefined when nobody does. */
@@ -232,7 +232,9 @@ export class Lives {
 
   /** Forgets what the plugin registered, and ends what it left running. */
   #unload(record: PluginRecord): void {
+    record.withdraw();
     record.scope = undefined;
+    record.setup = undefined;
     record.slots = [];
     record.contributes = [];
     const left = this.#host.clear(record);

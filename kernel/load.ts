@@ -1,13 +1,13 @@
 /** Loading: from a module file to the plugin definition it exports. */
-import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
-import { basename, dirname, join, sep } from 'node:path';
+import { basename, dirname, sep } from 'node:path';
 import type { Jiti, JitiOptions } from 'jiti';
 import { KernelError } from './errors.ts';
 import { stackOf } from './heal/fault.ts';
 import { explainLoad } from './heal/load-fault.ts';
+import { TranspiledSources } from './lazy/transpiled.ts';
+import { asCommonJs, warmModule } from './lazy/warm-module.ts';
 import type { PluginRecord } from './lifecycle.ts';
-import { makeFolder } from './paths.ts';
 import { isPluginDefinition, type PluginDefinition } from './plugin.ts';
 import { checkConfined } from './trust/confine.ts';
 
@@ -23,20 +23,29 @@ type Interruptible = <T>(record: PluginRecord, fn: () => T) => T;
 
 export type Loader = (record: PluginRecord) => Promise<PluginDefinition>;
 
-/** jiti is imported with the first plugin that needs it: an agent without plugins does not pay for it. */
+/** jiti is imported with the first plugin that needs it: neither an agent without plugins nor a warm start pays for it. */
 export function createLoader(options: LoaderOptions, interruptible: Interruptible = (_, fn) => fn()): Loader {
-  // What is confined has an instance of its own, and shares no transpiled source with others.
+  const sources = new TranspiledSources(options.cache);
+  // What is confined has an instance of its own.
   const instances = new Map<string | undefined, Promise<Jiti>>();
   // Two imports of one file at once would evaluate it twice.
   const loading = new Map<string, Promise<unknown>>();
+  const shared = new Map<string, object>();
+  let hosts: Promise<unknown> | undefined;
+  const loadHosts = async (): Promise<void> => {
+    for (const [specifier, namespace] of Object.entries(await options.virtualModules())) shared.set(specifier, asCommonJs(namespace as object));
+  };
 
   const instanceFor = (confine: string | undefined): Promise<Jiti> => {
-    const made = instances.get(confine) ?? createInstance(options, confine);
+    const made = instances.get(confine) ?? createInstance(options, sources, confine);
     instances.set(confine, made);
     return made;
   };
   const importModule = async (record: PluginRecord): Promise<unknown> => {
     const { entry, confine } = record.candidate;
+    await (hosts ??= loadHosts());
+    const warm = warmModule(entry, sources, (specifier) => shared.get(specifier), (file) => confine !== undefined && checkConfined(confine, file));
+    if (warm) return interruptible(record, warm);
     const instance = await instanceFor(confine);
     // A module that failed half way must not be found half made by the next attempt.
     const folder = dirname(entry) + sep;
@@ -69,32 +78,28 @@ export function createLoader(options: LoaderOptions, interruptible: Interruptibl
   };
 }
 
-async function createInstance({ cache, virtualModules }: LoaderOptions, confine: string | undefined): Promise<Jiti> {
+/**
+ * jiti resolves and evaluates most modules by itself: whatever of a confined plugin it is about to transpile is looked
+ * at here, and what it hands to Node in `confine.ts`.
+ */
+async function createInstance({ virtualModules }: LoaderOptions, sources: TranspiledSources, confine: string | undefined): Promise<Jiti> {
   const [{ createJiti }, modules] = await Promise.all([import('jiti'), virtualModules()]);
-  // With interop, `import path from 'node:path'` and default imports of CommonJS packages mean what they mean to Node.
-  const shared = { virtualModules: modules, interopDefault: true };
-  if (confine === undefined) return createJiti(import.meta.url, { ...shared, fsCache: usable(cache) });
-  // jiti resolves and evaluates most modules by itself: whatever it is about to transpile is looked at here,
-  // and what it hands to Node in `confine.ts`. A cache of its own makes sure that nothing else is in it.
   const transpile = createRequire(createRequire(import.meta.url).resolve('jiti'))('../dist/babel.cjs') as NonNullable<JitiOptions['transform']>;
   return createJiti(import.meta.url, {
-    ...shared,
-    fsCache: usable(join(cache, createHash('sha256').update(confine).digest('hex').slice(0, 16))),
-    transform: (source) => {
-      checkConfined(confine, source.filename ?? '');
-      return transpile(source);
+    // With interop, `import path from 'node:path'` and default imports of CommonJS packages mean what they mean to Node.
+    virtualModules: modules,
+    interopDefault: true,
+    fsCache: false,
+    transform: (given) => {
+      const { filename = '', source, async } = given;
+      if (confine !== undefined) checkConfined(confine, filename);
+      const kept = async ? undefined : sources.find(filename, source);
+      if (kept !== undefined) return { code: kept };
+      const made = transpile(given);
+      if (!async && made.error === undefined) sources.keep(filename, source, made.code);
+      return made;
     },
   });
-}
-
-/** The folder, if it can be made: jiti would try for ever where the system denies that the one above exists. */
-function usable(cache: string): string | false {
-  try {
-    makeFolder(cache);
-    return cache;
-  } catch {
-    return false; // without a cache it starts more slowly
-  }
 }
 
 function definitionOf(module: unknown, entry: string): PluginDefinition {

@@ -68,7 +68,7 @@ export function complete(stated: PluginStatic, fallbackId: string): Manifest {
     version: stated.version ?? '0.0.0',
     engine: stated.engine ?? '*',
     requires: stated.requires ?? {},
-    activateOn: stated.activateOn ?? ['onStartup'],
+    activateOn: stated.activateOn ?? [],
     capabilities: stated.capabilities ?? [],
   };
 }

@@ -104,7 +104,7 @@ export function isInside(root: string, target: string): boolean {
 /** `file` with symlinks followed, or undefined where there is no such file. */
 export function realPath(file: string): string | undefined {
   try {
-    return realpathSync(file);
+    return realpathSync.native(file);
   } catch {
     return undefined;
   }

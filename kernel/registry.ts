@@ -5,7 +5,9 @@ import { KernelError } from './errors.ts';
 import type { Fault } from './heal/fault.ts';
 import type { GuardHost } from './heal/guard.ts';
 import { HookPoint } from './hook-point.ts';
-import type { HookSpec, Order } from './hook-spec.ts';
+import { hookSlotKey, type HookSpec, type Order } from './hook-spec.ts';
+import type { RecordedItem } from './lazy/contribution-index.ts';
+import { pluginEvent } from './lazy/lazy-plugins.ts';
 import type { PluginRecord } from './lifecycle.ts';
 import { didYouMean } from './near.ts';
 import type { Item } from './plugin.ts';
@@ -92,6 +94,30 @@ export class Registry {
         forget(record, slots, `${point}/${name}`);
       };
     });
+  }
+
+  /** Registers what an earlier start recorded of a plugin; `record.withdraw` takes it back. */
+  announce(record: PluginRecord, items: readonly RecordedItem[], hooks: readonly string[]): void {
+    const start = (): Promise<void> | undefined => this.#host.wake(pluginEvent(record));
+    const missing = (where: string): Fault => this.#host.supervisor.absent(record, where, 'it was not called');
+    const undo = items.map((item) => this.#whenDefined({ record, kind: 'point', name: item.point }, this.#points, (table) => table.announce(record, item, start, missing)));
+    record.contributes = [...items.map(({ point, name }) => `${point}/${name}`), ...hooks.map(hookSlotKey)];
+    record.withdraw = () => {
+      for (const remove of undo) remove();
+      record.contributes = [];
+    };
+  }
+
+  /** What a plugin contributed under this name; undefined while nobody defined the point. */
+  contributed(record: PluginRecord, point: string, name: string): { readonly spec: PointSpec; readonly item: object } | undefined {
+    const table = this.#points.get(point);
+    const item = table?.of(record, name);
+    return table && item && { spec: table.spec, item };
+  }
+
+  /** Undefined while nobody defined the hook. */
+  modeOf(hook: string): HookSpec['mode'] | undefined {
+    return this.#hooks.get(hook)?.spec.mode;
   }
 
   /** Checks that there is such a point, without adding to it. */

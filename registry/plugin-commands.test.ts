@@ -86,7 +86,7 @@ describe('plugin list', () => {
     const { json, out } = await agent.run('plugin list', { options: { json: true } });
     expect(out).toBe('');
     expect(json).toEqual([
-      { id: 'greeter', version: '1.2.3', tier: 'global', state: 'activated', path: join(at.paths.config, 'plugins/greeter'), contributes: ['hook turn.start', 'tools/greet'], reason: null },
+      { id: 'greeter', version: '1.2.3', tier: 'global', state: 'resolved', path: join(at.paths.config, 'plugins/greeter'), contributes: ['hook turn.start', 'tools/greet'], reason: null },
       { id: 'greeter', version: '1.2.3', tier: 'npm', state: 'refused', path: join(at.root, 'more/greeter'), contributes: [], reason: expect.stringContaining('shadowed by the global plugin') },
       expect.objectContaining({ id: 'registry', tier: 'builtin' }),
       expect.objectContaining({ id: 'words', tier: 'builtin' }),

@@ -88,7 +88,7 @@ describe('trust grant', () => {
     expect(out.split('\n')).toEqual([`Trusted ${at.project}`, ...covered]);
     expect((await trust('status')).out.split('\n').slice(1)).toEqual(covered);
     await using agent = await boot(at, true);
-    expect(agent.kernel.plugins().find(({ id }) => id === 'lint')).toMatchObject({ state: 'activated', tier: 'project' });
+    expect(agent.kernel.plugins().find(({ id }) => id === 'lint')).toMatchObject({ state: 'resolved', tier: 'project' });
     expect((await agent.run('trust grant')).out).toBe(`${at.project} is trusted already.`);
   });
 

@@ -11,7 +11,7 @@ const sourceFolders = ['kernel', 'plugins-builtin', 'plugin-template', 'registry
  * number is what the core has, and keeps it from growing unseen. `kernel/config` and
  * `kernel/trust` are counted apart.
  */
-const budgets = { core: 2_846, heal: 2_500, config: 644, trust: 344 };
+const budgets = { core: 2_936, heal: 2_500, config: 644, trust: 344, lazy: 260 };
 const maxFileLines = 400;
 
 interface Source {
@@ -122,6 +122,7 @@ describe('sizes', () => {
   test('configuration and trust', () => {
     expect(codeLines(within('config'))).toBeLessThanOrEqual(budgets.config);
     expect(codeLines(within('trust'))).toBeLessThanOrEqual(budgets.trust);
+    expect(codeLines(within('lazy'))).toBeLessThanOrEqual(budgets.lazy);
   });
 
   test('the core of the kernel', () => {

@@ -16,10 +16,15 @@ export function blameStalls(folder: string, records: readonly PluginRecord[], su
   }
 }
 
+/** The plugins, not of the agent itself, that have an item of this name. */
+export function whoContributes(point: string, item: string, records: readonly PluginRecord[]): PluginRecord[] {
+  return records.filter(({ tier, contributes }) => tier !== 'builtin' && contributes.includes(`${point}/${item}`));
+}
+
 /** @param how what is known of the end; without it, the process may as well have been killed */
 export function blameItem(point: string, item: string, how: string | undefined, records: readonly PluginRecord[], supervisor: Supervisor): void {
   const where = `${point}/${item}`;
-  const record = records.find(({ tier, contributes }) => tier !== 'builtin' && contributes.includes(where));
+  const [record] = whoContributes(point, item, records);
   const slot = record?.slots.find(({ key }) => key === where || key === `${where}.run`);
   if (record && slot) supervisor.fault(record, slot.key, how === undefined ? 'killed' : 'crash', new KernelError('CRASH', { how: how ?? 'out of memory, or killed from outside' }), slot);
 }

@@ -140,5 +140,5 @@ export function trackListeners(provenance: Provenance, stray: Stray) {
     };
     undo.push(patch(process, method, remove as never));
   }
-  return { undo, clear: (record: PluginRecord) => clear(record) };
+  return { undo, clear: (record: PluginRecord) => clear(record), count: (record: PluginRecord) => byOwner.get(record)?.size ?? 0 };
 }

@@ -55,5 +55,6 @@ export function trackTimers(provenance: Provenance, stray: Stray) {
     }
     return set?.size ?? 0;
   };
-  return { undo, clear };
+  const count = (record: PluginRecord): number => byOwner.get(record)?.size ?? 0;
+  return { undo, clear, count };
 }

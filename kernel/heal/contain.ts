@@ -27,6 +27,8 @@ export interface ContainmentHost {
 export interface Containment extends Disposable {
   /** Ends what a plugin left behind, and says how much there was. */
   clear(record: PluginRecord): { readonly timers: number; readonly listeners: number };
+  /** Whether something of a plugin is left in the process while none of its calls runs. */
+  isBusy(record: PluginRecord): boolean;
   /** Looks at what a stretch of a plugin's code did to what everybody shares. */
   checkGlobals(record: PluginRecord, where: string): void;
 }
@@ -56,6 +58,7 @@ export function containProcess(host: ContainmentHost): Containment {
 
   return {
     clear: (record) => ({ timers: tracked.clear(record), listeners: listeners.clear(record) }),
+    isBusy: (record) => tracked.count(record) + listeners.count(record) > 0,
     checkGlobals(record, where) {
       if (record.tier === 'builtin') return;
       for (const what of hideAdditions()) host.fault(record, where, 'contract', new KernelError('PROTOTYPE', { what }));

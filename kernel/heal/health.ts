@@ -1,7 +1,7 @@
 /** Health records: what a plugin did wrong, kept across runs under the digest of its content. */
 import { createHash } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { writeAtomic } from '../atomic-write.ts';
 
 export interface Quarantine {
@@ -50,6 +50,8 @@ export function quarantineFor({ cause, hint }: Pick<Quarantine, 'cause' | 'hint'
 /** One small file per plugin and content, replaced whole: two agents may write at once, and the later one wins. */
 export class HealthStore {
   readonly #folder: string;
+  /** What there was when it was first asked: most plugins have no record, and none is looked for one by one. */
+  #names: ReadonlySet<string> | undefined;
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -58,7 +60,9 @@ export class HealthStore {
   load(id: string, digest: string): Health {
     const empty: Health = { id, digest, slots: {} };
     try {
-      const stored = JSON.parse(readFileSync(this.#file(id, digest), 'utf8')) as Partial<Health>;
+      const file = this.#file(id, digest);
+      if (!(this.#names ??= new Set(readdirSync(this.#folder))).has(basename(file))) return empty;
+      const stored = JSON.parse(readFileSync(file, 'utf8')) as Partial<Health>;
       if (stored.digest !== digest || typeof stored.slots !== 'object' || stored.slots === null) return empty;
       const { quarantine, told, slots } = stored;
       const whole = (quarantine === undefined || isQuarantine(quarantine)) && Object.values(slots).every(isSlotHealth);

@@ -223,7 +223,8 @@ describe('memory', () => {
       expect(await earlier.kernel.release('bad')).toMatchObject({ state: 'activated', reason: undefined });
       expect(isOpen(earlier)).toBe(true);
     });
-    expect(stage.plugin('bad').state).toBe('activated');
+    // What is known of it is clean, so that it need not be started.
+    expect(stage.plugin('bad').state).toBe('resolved');
     expect(stage.kernel.notices()).toEqual([]);
   });
 });

@@ -108,18 +108,18 @@ export class Supervisor implements SlotObserver {
     return this.#tell({ ...base, ...phrase(record, verdict, slot, hint) }, record, slot, verdict);
   }
 
-  /** Why a guard that is declared and not there denies. */
-  absent(record: PluginRecord, hook: string): Fault {
+  /** Why a guard that is declared and not there denies, or an item that was announced cannot be called. */
+  absent(record: PluginRecord, where: string, action = 'denied'): Fault {
     return {
       kind: 'load',
       plugin: record.id,
       tier: record.tier,
-      where: `hook ${hook}`,
-      message: `it is ${record.state}${record.reason ? `: ${record.reason}` : ''}`,
+      where,
+      message: record.running ? `plugin ${record.id} does not have it any more` : `plugin ${record.id} is ${record.state}${record.reason ? `: ${record.reason}` : ''}`,
       place: undefined,
-      fingerprint: fingerprint(record.id, hook, 'load', record.state, undefined),
+      fingerprint: fingerprint(record.id, where, 'load', record.state, undefined),
       at: this.#host.now(),
-      action: 'denied',
+      action,
       next: '',
     };
   }

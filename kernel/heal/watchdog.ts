@@ -6,6 +6,7 @@ import type { Disposable } from '../scope.ts';
 import { KernelError } from '../errors.ts';
 import { Interrupter, isInterrupted } from './interrupt.ts';
 import { setInterval } from './own-timers.ts';
+import { makeFolder } from '../paths.ts';
 import { beatCell, type Stall, watch, type WatchdogOrders, type WatchedFolder } from './watchdog-thread.ts';
 
 /** In milliseconds. */
@@ -96,10 +97,35 @@ export class Watchdog implements Disposable {
     const worker = new threads.Worker(`(${watch.toString()})()`, { eval: true, workerData: orders, env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 } });
     worker.on('error', () => undefined); // without it hangs are as they would be without a watchdog
     worker.unref();
+    expectFatalErrors(this.#options.records);
     this.#beat = setInterval(() => void Atomics.add(this.#cells, beatCell, 1), beatMs);
     this.#beat.unref();
     this.interrupter.arm();
     return worker;
+  }
+}
+
+/** Lets V8 leave a word when memory runs out, where no code of ours runs any more: without the environment, which holds secrets. */
+function expectFatalErrors(folder: string): void {
+  const { report } = process;
+  if (!report) return;
+  makeFolder(folder);
+  Object.assign(report, { reportOnFatalError: true, directory: folder, filename: lastWordOf(process.pid), compact: true, excludeEnv: true, excludeNetwork: true });
+}
+
+function lastWordOf(pid: number): string {
+  return `fatal-${pid}.report`;
+}
+
+/** Whether memory ran out for process `pid`; told once. */
+export function ranOutOfMemory(folder: string, pid: number): boolean {
+  const file = join(folder, lastWordOf(pid));
+  try {
+    return /heap|memory|alloc/i.test((JSON.parse(readFileSync(file, 'utf8')) as { header?: { trigger?: string; event?: string } }).header?.event ?? '');
+  } catch {
+    return false; // it was killed, or the disk was full
+  } finally {
+    rmSync(file, { force: true });
   }
 }
 

@@ -24,7 +24,7 @@ export default definePlugin(manifest, (p) => {
       const folder = sessionsFolder(kernel.paths.state, workspace.cwd);
       const last = latestLog(folder);
       const open = last === undefined ? undefined : openCall(last);
-      if (open !== undefined) kernel.blame('tools', open, p.env('AGENT_ENDED_BY'));
+      if (open !== undefined) await kernel.blame('tools', open.tool, { how: p.env('AGENT_ENDED_BY'), pid: open.pid });
       const onCall = (id: string, call: string): void => void calls.set(id, (calls.get(id) ?? new Set()).add(call));
       const session = await openSession({ p, kernel, choice, modelOf: chosenModel, workspace, folder, onCall }, options);
       const { close } = session;

@@ -1,15 +1,23 @@
 /** The tool call a session was in the middle of when its process ended without a word. */
-import { closeSync, existsSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, existsSync, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { type Event, holdLock } from 'newt-agent';
 
 /** Enough for the records since the last call, unless its arguments are huge; then nobody is blamed. */
 const tailBytes = 256_000;
 
-/** The name of a tool that was called and never answered; undefined for a log that was closed, or is still written. */
-export function openCall(file: string): string | undefined {
+export interface OpenCall {
+  readonly tool: string;
+  /** Of the process that made it; undefined where its lock does not tell. */
+  readonly pid: number | undefined;
+}
+
+/** The tool that was called and never answered; undefined for a log that was closed, or is still written. */
+export function openCall(file: string): OpenCall | undefined {
   // The lock of a dead process stays behind; that of one that ended well does not. It is taken away: told once.
   if (!existsSync(`${file}.lock`)) return undefined;
+  let pid: number | undefined;
   try {
+    pid = pidIn(`${file}.lock`);
     holdLock(`${file}.lock`, file)();
   } catch {
     return undefined; // somebody is at it
@@ -20,7 +28,17 @@ export function openCall(file: string): string | undefined {
     else if (type === 'tool.call') open.set(data.call, targetOf(data));
     else if (type === 'tool.result') open.delete(data.call);
   }
-  return [...open.values()].at(-1);
+  const tool = [...open.values()].at(-1);
+  return tool === undefined ? undefined : { tool, pid };
+}
+
+function pidIn(lock: string): number | undefined {
+  try {
+    const { pid } = JSON.parse(readFileSync(lock, 'utf8')) as { pid?: unknown };
+    return typeof pid === 'number' ? pid : undefined;
+  } catch {
+    return undefined; // what is no claim is held by nobody
+  }
 }
 
 /** Behind `use_tool` stands the tool that was meant. */

@@ -2,7 +2,7 @@
  * Which tools a request carries. The built-in core is sent; the tools of plugins are deferred behind
  * tool_search and use_tool, so that the request stays small however many plugins are installed.
  */
-import { type Item, type Json, type Tool, tool, type ToolSchema, z } from 'newt-agent';
+import { inputSchema, type Item, type Tool, tool, type ToolSchema, z } from 'newt-agent';
 
 type Tools = ReadonlyMap<string, Item<Tool>>;
 
@@ -18,17 +18,7 @@ function isCore({ tier }: Item<Tool>): boolean {
 }
 
 function schemaOf({ name, item }: Item<Tool>): ToolSchema {
-  return { name, description: item.description, inputSchema: inputSchema(item.input) };
-}
-
-function inputSchema(input: Tool['input']): Json {
-  try {
-    const { $schema: _, ...schema } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) as { $schema?: string } & Record<string, Json>;
-    return schema;
-  } catch {
-    // One tool's odd schema must not hide the others: its arguments are checked all the same.
-    return { type: 'object' };
-  }
+  return { name, description: item.description, inputSchema: inputSchema(item) };
 }
 
 /** Names the deferred tools while they fit, and beyond that the plugins that bring them. */

@@ -21,6 +21,8 @@ export default definePlugin(manifest, (p) => ({
       examples: ['agent doctor', "agent doctor --json | jq '.findings[] | select(.level == \"error\")'"],
       async run({ options }, { io, signal }) {
         await p.activate('checks');
+      // A plugin that has not been loaded yet has not shown whether it can be.
+      await p.activate('onInspect');
         const report = await examine(p.items('checks'), { cwd: resolve(typeof options['cwd'] === 'string' ? options['cwd'] : '.') }, {
           signal,
           mask: secretMask(p.use(configControl).config, process.env),

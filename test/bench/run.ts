@@ -2,10 +2,11 @@
 import { buildOnce } from '../setup.ts';
 import { faultRows } from './faults.ts';
 import { hookRows } from './hooks.ts';
+import { pluginRows } from './plugins.ts';
 import { printRows } from './report.ts';
 import { roundRows } from './rounds.ts';
 import { startRows } from './start.ts';
 
 buildOnce();
-const rows = [...(await hookRows()), ...(await faultRows()), ...(await startRows()), ...(await roundRows())];
+const rows = [...(await hookRows()), ...(await faultRows()), ...(await startRows()), ...(await pluginRows()), ...(await roundRows())];
 process.exit(printRows(rows) ? 0 : 1);

@@ -25,7 +25,7 @@ test('shows the tiers, the failures and the task, and leaves nothing behind', as
   const shown = done.stdout + done.stderr;
 
   for (const [id, tier] of [['house-rules', 'project'], ['greeter', 'global'], ['word-count', 'npm'], ['agent', 'builtin']]) {
-    expect(done.stdout).toMatch(new RegExp(`^${id}\\s.*\\b${tier}\\b.*\\bactivated\\b`, 'm'));
+    expect(done.stdout).toMatch(new RegExp(`^${id}\\s.*\\b${tier}\\b.*\\b(activated|on demand)\\b`, 'm'));
   }
   const causes: Readonly<Record<string, string>> = {
     'throws-at-load': 'no settings file',

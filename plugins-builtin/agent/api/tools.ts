@@ -1,7 +1,7 @@
 /** Tools: what the model can do. */
 import { type Call, definePoint, freezeJson, type Guarded, type Json, KernelError, oneLine } from '../../../kernel/index.ts';
 import { imageTypes, isBase64 } from './images.ts';
-import type { z } from 'zod';
+import { toJSONSchema, type z } from 'zod';
 
 export type Effect = 'read' | 'write' | 'exec' | 'net';
 export type Access = 'read' | 'write';
@@ -104,7 +104,23 @@ declare module '../../../kernel/index.ts' {
   }
 }
 
+/** What a model is told of a tool's arguments: JSON Schema. */
+export function inputSchema(tool: Guarded<Tool>): Json {
+  return (tool as unknown as { inputSchema: Json }).inputSchema;
+}
+
+function jsonSchema(input: z.ZodType): Json {
+  try {
+    const { $schema: _, ...schema } = toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) as { $schema?: string } & Record<string, Json>;
+    return schema;
+  } catch {
+    // One tool's odd schema must not hide the others: its arguments are checked all the same.
+    return { type: 'object' };
+  }
+}
+
 export const toolsPoint = definePoint('tools', {
+  facts: { inputSchema: { of: 'input', read: ({ input }) => jsonSchema(input) } },
   check: (item) =>
     typeof item.description !== 'string' || !item.description
       ? 'needs a description'
