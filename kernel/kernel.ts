@@ -30,7 +30,7 @@ import { Trace } from './trace.ts';
 import { blameItem, blameStalls, whoContributes } from './heal/blame.ts';
 import { FaultDesk } from './heal/fault-desk.ts';
 import type { FaultRecord } from './heal/fault-journal.ts';
-import { type Patience, ranOutOfMemory, Watchdog } from './heal/watchdog.ts';
+import { type Patience, ranOutOfMemory, wasBlamed, Watchdog } from './heal/watchdog.ts';
 
 export interface KernelOptions {
   readonly version: string;
@@ -258,6 +258,7 @@ export class Kernel implements KernelControl, Disposable {
   }
 
   async blame(point: string, item: string, { how, pid }: Parameters<KernelControl['blame']>[2]): Promise<void> {
+    if (pid !== undefined && wasBlamed(this.#watchdog.records, pid)) return;
     // What is only announced has no slots yet that a fault could be counted against.
     for (const record of whoContributes(point, item, this.#records)) if (record.state === 'resolved') await this.fire(pluginEvent(record));
     const memory = pid !== undefined && ranOutOfMemory(this.#watchdog.records, pid) ? 'out of memory' : undefined;
@@ -329,13 +330,18 @@ export class Kernel implements KernelControl, Disposable {
 
   readonly #interruptible = <T>(record: PluginRecord, fn: () => T): T => {
     if (record.tier === 'builtin') return fn();
-    if (this.#options.contain) this.#watchdog.over({ path: realPath(record.candidate.path) ?? record.candidate.path, id: record.id });
+    this.#watch(record);
     return this.#watchdog.interruptible(fn);
   };
+
+  #watch({ candidate, id }: PluginRecord): void {
+    if (this.#options.contain) this.#watchdog.over({ path: realPath(candidate.path) ?? candidate.path, id });
+  }
 
   /** A bare file has told who it is: the checks that had to wait. */
   #admit(record: PluginRecord, manifest: Manifest): void {
     record.manifest = manifest;
+    if (record.activation) this.#watch(record);
     const other = this.#records.find((one) => one !== record && one.id === manifest.id && one.state !== 'refused');
     if (other) throw new Refusal(new KernelError('DUPLICATE_ID', { id: manifest.id, other: other.candidate.path }).message);
     if ((this.#options.disabled ?? []).includes(manifest.id)) {

@@ -53,7 +53,8 @@ function makeFolder(folder) {
 }
 
 function run(node) {
-  const child = require('node:child_process').spawn(node, [__filename, ...arguments_], { stdio: 'inherit' });
+  // The pipe tells the agent when this process is gone, however it went: see command.ts.
+  const child = require('node:child_process').spawn(node, [__filename, ...arguments_], { stdio: ['inherit', 'inherit', 'inherit', 'pipe'], env: { ...process.env, AGENT_TETHER: '3' } });
   // A terminal sends Ctrl-C to both: the agent decides what it means, and we wait for it.
   process.on('SIGINT', () => {});
   for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));

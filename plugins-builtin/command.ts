@@ -24,6 +24,7 @@ async function supervised(words: readonly string[]): Promise<number> {
   return isSupervised(words) ? supervise(words, process.env) : main(words);
 }
 
+if (process.env['AGENT_TETHER'] !== undefined) (await import('./tether.ts')).holdTether(process.env);
 const argv = process.argv.slice(2);
 const code = await (argv.includes('--supervised') ? supervised(argv) : main(argv)).catch((error: unknown) => {
   process.stderr.write(`agent: ${String(error)}\n`);

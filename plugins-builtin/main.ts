@@ -64,7 +64,7 @@ export async function main(argv: readonly string[], env: NodeJS.ProcessEnv = pro
       env,
       virtualModules: async () => ({ 'newt-agent': await import('./public.ts'), zod: await import('zod') }),
       contain: true,
-      advice: 'to go on without it: agent run --continue',
+      advice: `to go on without it: agent ${argv[0] === 'chat' ? 'chat' : 'run'} --continue`,
     });
     kernel.provide(configControl.key, {
       config: config as unknown as Config,

@@ -5,6 +5,7 @@ import { constants } from 'node:os';
 import { homePaths } from '../kernel/paths.ts';
 import { latestLog, sessionsFolder } from './agent/latest-log.ts';
 import { decidesOnSignal } from './public.ts';
+import { tetherVariable } from './tether.ts';
 
 const flag = '--supervised';
 /** Starts after the first. */
@@ -36,11 +37,11 @@ export async function supervise(argv: readonly string[], env: NodeJS.ProcessEnv)
     how = deathOf(end);
     if (how === undefined) return end.code ?? 128 + constants.signals[end.signal ?? 'SIGTERM'];
     if (restarts === maxRestarts) {
-      process.stderr.write(`agent: it died ${restarts + 1} times, the last time of ${how}; its log is whole\n  to go on: agent run --continue   what failed: agent plugin list\n`);
+      process.stderr.write(`agent: the agent died ${restarts + 1} times, the last time of ${how}; its log is whole\n  to go on: agent run --continue   what failed: agent plugin list\n`);
       return givenUp;
     }
     args = hasSession(argv, env, began) ? goingOn(given) : given;
-    process.stderr.write(`agent: it died (${how}); starting again, ${restarts + 1} of ${maxRestarts}\n`);
+    process.stderr.write(`agent: the agent died (${how}); starting again by itself, ${restarts + 1} of ${maxRestarts}\n`);
   }
 }
 
@@ -55,7 +56,8 @@ function deathOf({ code, signal }: End): string | undefined {
 function run(args: readonly string[], env: NodeJS.ProcessEnv, again: boolean): Promise<End> {
   return new Promise((resolve, reject) => {
     const entry = process.argv[1] ?? '';
-    const child = spawn(process.execPath, [entry, ...args], { env, stdio: [again ? 'ignore' : 'inherit', 'inherit', 'inherit'] });
+    // The pipe tells the child when this process is gone, however it went.
+    const child = spawn(process.execPath, [entry, ...args], { env: { ...env, [tetherVariable]: '3' }, stdio: [again ? 'ignore' : 'inherit', 'inherit', 'inherit', 'pipe'] });
     // The terminal sends Ctrl-C to both, and the child decides what it means.
     const ignore = decidesOnSignal((): void => undefined);
     const pass = decidesOnSignal((signal: NodeJS.Signals): void => void child.kill(signal));

@@ -8,9 +8,11 @@ import { takeStalls } from './watchdog.ts';
 
 /** @param folder of the watchdog's records */
 export function blameStalls(folder: string, records: readonly PluginRecord[], supervisor: Supervisor): void {
-  for (const { path, file, line, ms } of takeStalls(folder)) {
+  for (const { path, id, file, line, ms } of takeStalls(folder)) {
     const record = records.find(({ candidate }) => (realPath(candidate.path) ?? candidate.path) === path);
     if (record?.state !== 'resolved') continue;
+    // As it called itself when it ran: the person knows it by that.
+    if (record.candidate.bare) record.manifest = { ...record.manifest, id };
     const place = `${relative(path, file) || basename(file)}:${line}`;
     supervisor.fault(record, 'after an await', 'hang', new KernelError('STALL', { seconds: Math.round(ms / 1_000), place }));
   }

@@ -15,7 +15,7 @@ import type { HookSpec } from '../hook-spec.ts';
 import { freezeJson } from '../json.ts';
 import { type Frame, type Provenance, putUnder } from './provenance.ts';
 import type { Slot } from '../slot.ts';
-import { type CallOutcome, type Interrupted, type Interrupter, isInterrupted, type Running } from './interrupt.ts';
+import { type CallOutcome, hangError, type Interrupted, type Interrupter, isInterrupted, type Running } from './interrupt.ts';
 
 /** What guards need of their kernel. */
 export interface GuardHost {
@@ -156,9 +156,9 @@ export function enterSlot(host: GuardHost, slot: Slot, fn: () => unknown): unkno
 }
 
 /** Counts an interruption against the call that was running; null when the person pressed Ctrl-C. */
-function interruptedFault({ byPerson, slot, seconds }: Interrupted): Fault | null {
-  if (byPerson || !slot) return null;
-  return slot.observer.failed(slot, 'hang', new KernelError('HANG', { seconds }));
+function interruptedFault(error: Interrupted): Fault | null {
+  const { byPerson, slot } = error;
+  return byPerson || !slot ? null : slot.observer.failed(slot, 'hang', hangError(error));
 }
 
 /** What the caller of an interrupted call gets: its fault, or that the person stopped it. */

@@ -12,6 +12,7 @@
  */
 import { AsyncLocalStorage, executionAsyncId } from 'node:async_hooks';
 import { Script } from 'node:vm';
+import { KernelError } from '../errors.ts';
 import type { Slot } from '../slot.ts';
 import { setImmediate } from './own-timers.ts';
 import { lendSigint } from './sigint-handle.ts';
@@ -36,12 +37,22 @@ export class Interrupted extends Error {
   readonly byPerson: boolean;
   /** How long it ran, at least. */
   readonly seconds: number;
-  constructor(slot: Slot | undefined, byPerson: boolean, seconds: number) {
+  /** `file:line:column`, where the watchdog saw it; else empty. */
+  readonly place: string;
+  constructor(slot: Slot | undefined, byPerson: boolean, seconds: number, place: string) {
     super('interrupted');
+    this.place = place;
     this.slot = slot;
     this.byPerson = byPerson;
     this.seconds = seconds;
   }
+}
+
+/** What an interruption is to the plugin: an error from where it was. */
+export function hangError({ seconds, place }: Pick<Interrupted, 'seconds' | 'place'>): KernelError {
+  const error = new KernelError('HANG', { seconds });
+  if (place !== '') error.stack = `${error.name}: ${error.message}\n    at ${place}`;
+  return error;
 }
 
 /** Whether it came out of {@link Interrupter.enter}; what a plugin threw may throw again when it is looked at. */
@@ -68,14 +79,16 @@ export class Interrupter {
   /** See `watchdog-thread.ts`. */
   readonly #cells: Int32Array;
   readonly #limitMs: number;
+  readonly #place: Uint8Array;
   #armed = false;
   #inside = false;
   #running: Running | undefined;
   #entry = 0;
   #entries = 0;
 
-  /** @param limitMs what the watchdog grants a call, in milliseconds: for the message */
-  constructor(cells: Int32Array, limitMs: number) {
+  /** @param limitMs what the watchdog grants a call, in milliseconds: for the message; `place` what it writes where an entry was */
+  constructor(cells: Int32Array, limitMs: number, place: Uint8Array) {
+    this.#place = place;
     this.#cells = cells;
     this.#limitMs = limitMs;
   }
@@ -157,12 +170,17 @@ export class Interrupter {
       const slot = this.#running?.slot;
       this.#running = undefined;
       if (byPerson) outside(setImmediate, passOn);
-      throw new Interrupted(slot, byPerson, this.#limitMs / 1_000);
+      throw new Interrupted(slot, byPerson, this.#limitMs / 1_000, byPerson ? '' : this.#placed());
     } finally {
       this.#entry = 0;
       Atomics.store(this.#cells, entryCell, 0);
     }
   };
+
+  #placed(): string {
+    const [high = 0, low = 0] = this.#place;
+    return Buffer.from(this.#place.slice(2, 2 + high * 256 + low)).toString();
+  }
 
   #leave(outer: number): void {
     const entry = this.#entry;

@@ -1,10 +1,9 @@
 /** The watchdog: a thread that sees when this one does not move, and what is done about it. */
-import { closeSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import type { Disposable } from '../scope.ts';
-import { KernelError } from '../errors.ts';
-import { Interrupter, isInterrupted } from './interrupt.ts';
+import { hangError, Interrupter, isInterrupted } from './interrupt.ts';
 import { setInterval } from './own-timers.ts';
 import { makeFolder } from '../paths.ts';
 import { beatCell, type Stall, watch, type WatchdogOrders, type WatchedFolder } from './watchdog-thread.ts';
@@ -34,6 +33,7 @@ export interface WatchdogOptions {
 export class Watchdog implements Disposable {
   readonly interrupter: Interrupter;
   readonly #cells = new Int32Array(new SharedArrayBuffer(8));
+  readonly #place = new Uint8Array(new SharedArrayBuffer(4_096));
   readonly #options: WatchdogOptions;
   readonly #patience: Patience;
   readonly #folders: WatchedFolder[] = [];
@@ -45,7 +45,7 @@ export class Watchdog implements Disposable {
   constructor(options: WatchdogOptions) {
     this.#options = options;
     this.#patience = options.patience ?? usual;
-    this.interrupter = new Interrupter(this.#cells, this.#patience.entry);
+    this.interrupter = new Interrupter(this.#cells, this.#patience.entry, this.#place);
   }
 
   /** Folder of the records of stalls. */
@@ -55,8 +55,10 @@ export class Watchdog implements Disposable {
 
   /** Watches over a plugin's code from now on. The thread starts with the first: an agent without plugins does not pay for it. */
   over(folder: WatchedFolder): void {
-    if (this.#folders.some(({ path }) => path === folder.path)) return;
-    this.#folders.push(folder);
+    const known = this.#folders.findIndex(({ path }) => path === folder.path);
+    if (this.#folders[known]?.id === folder.id) return;
+    // A bare file tells its id when it is loaded.
+    this.#folders.splice(known < 0 ? this.#folders.length : known, 1, folder);
     // At a breakpoint of an author everything stands still, and must.
     if (process.getBuiltinModule('node:inspector').url() !== undefined) return;
     this.#worker ??= this.#start();
@@ -72,7 +74,7 @@ export class Watchdog implements Disposable {
       return this.interrupter.run(fn);
     } catch (error) {
       if (!isInterrupted(error) || error.byPerson) throw error;
-      throw new KernelError('HANG', { seconds: error.seconds });
+      throw hangError(error);
     }
   }
 
@@ -91,7 +93,7 @@ export class Watchdog implements Disposable {
       return this.#reallyExit(endCode);
     };
     Object.defineProperty(globalThis, Symbol.for(key), { value: end });
-    const orders: WatchdogOrders = { cells: this.#cells, entryMs: entry, stallMs: stall, blamelessMs, records: this.#options.records, advice: this.#options.advice ?? '', end: `globalThis[Symbol.for("${key}")]()` };
+    const orders: WatchdogOrders = { cells: this.#cells, place: this.#place, entryMs: entry, stallMs: stall, blamelessMs, records: this.#options.records, advice: this.#options.advice ?? '', isTerminal: process.stderr.isTTY === true, end: `globalThis[Symbol.for("${key}")]()` };
     // Threads cost two milliseconds of a start, and most starts have no plugin to watch.
     const threads = process.getBuiltinModule('node:worker_threads');
     const worker = new threads.Worker(`(${watch.toString()})()`, { eval: true, workerData: orders, env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 } });
@@ -139,14 +141,28 @@ export function takeStalls(folder: string): Stall[] {
     } catch {
       return []; // torn by a full disk
     } finally {
-      rmSync(file, { force: true });
+      // The log of that process has an open call as well, for which nobody is to be blamed again.
+      renameSync(file, file.replace(/\.json$/, told));
     }
   });
 }
 
-function listed(folder: string): string[] {
+/** Whether process `pid` was ended for a stall somebody was blamed for; told once. */
+export function wasBlamed(folder: string, pid: number): boolean {
+  const records = listed(folder, told).filter((name) => name.startsWith(`${pid}-`));
+  for (const name of records) rmSync(join(folder, name), { force: true });
+  return records.length > 0;
+}
+
+const told = '.told';
+/** Of stalls in folders nobody has come back to. */
+const toldKept = 50;
+
+function listed(folder: string, ending = '.json'): string[] {
   try {
-    return readdirSync(folder).filter((name) => name.endsWith('.json'));
+    const names = readdirSync(folder);
+    for (const name of names.filter((one) => one.endsWith(told)).slice(0, -toldKept)) rmSync(join(folder, name), { force: true });
+    return names.filter((name) => name.endsWith(ending));
   } catch {
     return [];
   }

@@ -84,7 +84,7 @@ test.concurrent('--supervised: it starts again by itself, without what brought i
   await using stalled = await stage(stalls[0]?.[1] ?? '');
   const done = await stalled.place.agent(['run', '--supervised', '--yes', 'go']);
   expect(done, done.stderr).toMatchObject({ code: 0, stdout: 'all done\n' });
-  expect(done.stderr).toMatch(/it died \(a hang\); starting again, 1 of 3/);
+  expect(done.stderr).toMatch(/the agent died \(a hang\); starting again by itself, 1 of 3/);
   await using full = await stage(eatHeap);
   const fed = await full.place.agent(['run', '--supervised', '--yes', 'go'], { env: { NODE_OPTIONS: '--max-old-space-size=150' } });
   expect(fed, fed.stderr.slice(-800)).toMatchObject({ code: 0, stdout: 'all done\n' });
@@ -97,7 +97,7 @@ test.concurrent('--supervised gives up, with 70, when it dies again and again', 
   on.place.plugins({ 'm-bad.ts': 'const kept = [];\nfor (;;) kept.push(new Array(200_000).fill({}));\n' });
   const done = await on.place.agent(['run', '--supervised', '--yes', 'go'], { env: { NODE_OPTIONS: '--max-old-space-size=150' } });
   expect(done.code, done.stderr.slice(-300)).toBe(70);
-  expect(done.stderr).toContain('it died 4 times');
+  expect(done.stderr).toContain('the agent died 4 times');
 });
 
 test('no process is left', () => {

@@ -101,8 +101,14 @@ async function converse(p: PluginContext, io: Terminal, options: SessionOptions,
 
   let modes: Disposable | undefined;
   let code = 0;
+  let hasLeft = false;
   let leave: (code?: number) => void = () => undefined;
-  const left = new Promise<number | undefined>((resolve) => (leave = resolve));
+  const left = new Promise<number | undefined>((resolve) => {
+    leave = (code) => {
+      hasLeft = true;
+      resolve(code);
+    };
+  });
   const control: ChatControl = {
     p,
     conversation,
@@ -131,6 +137,8 @@ async function converse(p: PluginContext, io: Terminal, options: SessionOptions,
 
   /** One message or command, to its end. Whatever it comes to is shown. */
   const submit = async (typed: string): Promise<void> => {
+    // A pipe may hold more than the chat was to hear.
+    if (hasLeft) return;
     const problem = isTyped ? history.add(typed) : undefined;
     if (problem) surface.say(surface.style.dim(`the history is not kept: ${problem}`));
     isWarned = false;
