@@ -40,7 +40,7 @@ function print(fault: FaultRecord, plugins: readonly PluginInfo[], io: CommandIO
   const { plugin, count, first, last, action, next } = fault;
   if (apart) io.print('');
   for (const line of wrap(`${cyan(plugin ?? 'nobody in particular')}  ${bold(faultTitle(fault))}`, textColumns(io), 2)) io.print(line);
-  const times = count === 1 ? `once, ${time(last)}` : `${count} times, ${time(first)} to ${time(last)}`;
+  const times = count === 1 ? `once, ${time(last)}` : `${count} times, ${time(first)}${time(first) === time(last) ? '' : ` to ${time(last)}`}`;
   for (const line of wrap(`  ${times}; ${oneLine(action)}`, textColumns(io), 2)) io.print(dim(line));
   for (const line of frame(fault, plugins.find((one) => one.id === plugin), textColumns(io) - 2)) io.print(`  ${line.isFault ? line.text : dim(line.text)}`);
   if (next) for (const line of wrap(`  ${oneLine(next)}`, textColumns(io), 2)) io.print(dim(line));

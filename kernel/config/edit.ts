@@ -4,7 +4,7 @@ import { isCollection, stringify } from 'yaml';
 import type { z } from 'zod';
 import { writeAtomic } from '../atomic-write.ts';
 import { openConfigFile, parseValue } from './file.ts';
-import { noSuchKey, readIssue } from './problem.ts';
+import { noSuchKey, readIssue, show } from './problem.ts';
 import { knownKeys, member, type Shape, shapeOf, unknownKeys } from './schema.ts';
 import { at, isTree, type Path } from './tree.ts';
 import { KernelError } from '../errors.ts';
@@ -22,8 +22,8 @@ export function setConfigValue(schema: z.ZodObject, file: string, key: string, t
   const path = key.split('.').map((step, index, steps) => (Array.isArray(at(opened.tree, steps.slice(0, index))) ? Number(step) : step));
   const ancestors = path.map((_, length) => path.slice(0, length)).slice(1);
   // Whoever called said it: no line of the file is to blame.
-  const refuse = (where: Path, problem: string): never => {
-    throw new KernelError('ARGUMENT', { what: `${where.join('.')}: ${problem}`, hint: 'agent config list shows every key' });
+  const refuse = (where: Path, problem: string, hint = 'agent config list shows every key'): never => {
+    throw new KernelError('ARGUMENT', { what: `${where.join('.')}: ${problem}`, hint });
   };
   const shape = shapeOf(schema);
   const found = path.reduce<Shape>((inner, step, index) => member(inner, step) ?? refuse(path.slice(0, index + 1), noSuchKey(wholeKey(path.slice(0, index), nearest(String(step), knownKeys(inner))))), shape);
@@ -32,7 +32,10 @@ export function setConfigValue(schema: z.ZodObject, file: string, key: string, t
   for (const ancestor of ancestors) if (document.hasIn(ancestor) && !isCollection(document.getIn(ancestor, true))) document.deleteIn(ancestor);
   document.setIn(path, typeof value === 'object' ? document.createNode(value) : value);
   const added = problems(schema, shape, document.toJS()).find((problem) => !before.some((old) => old.text === problem.text && old.path.join() === problem.path.join()));
-  if (added) refuse(added.path, added.text);
+  if (added) {
+    const isOwn = added.path.join('.') === path.join('.');
+    refuse(added.path, isOwn ? `${added.text}, found ${show(value, path)}` : `${added.text}, which ${path.join('.')} needs beside it`, isOwn ? `it stays as it was; for its value and where that comes from: agent config explain ${key}` : `set it first: agent config set ${added.path.join('.')} <value>`);
+  }
   writeAtomic(file, document.toString({ lineWidth: 0 }));
 }
 

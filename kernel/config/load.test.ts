@@ -140,10 +140,10 @@ describe('environment and flags', () => {
   });
 
   test('what is wrong is named by variable or command line', async () => {
-    expect(await failure({ env: { AGENT_REACT__MAX_ROUNDS: 'many' } })).toBe('AGENT_REACT__MAX_ROUNDS: react.max_rounds: expected number, found "many"');
+    expect(await failure({ env: { AGENT_REACT__MAX_ROUNDS: 'many' } })).toBe('AGENT_REACT__MAX_ROUNDS: react.max_rounds: expected a number, found "many"');
     expect(await failure({ env: { AGENT_REACT: '{ max_ronds: 1 }' } })).toBe('AGENT_REACT: react.max_ronds: no such key; did you mean "max_rounds"?');
     expect(await failure({ flags: { 'react.max_ronds': '1' } })).toBe('command line: react.max_ronds: no such key; did you mean "max_rounds"?');
-    expect(await failure({ flags: { 'react.max_rounds': 0 } })).toBe('command line: react.max_rounds: too small: expected number to be >0, found 0');
+    expect(await failure({ flags: { 'react.max_rounds': 0 } })).toBe('command line: react.max_rounds: expected a number above 0, found 0');
   });
 });
 
@@ -159,16 +159,16 @@ describe('problems in a file', () => {
     ['theme: dark\nreact:\n  max_ronds: 3\n', /config\.yaml:3: react\.max_ronds: no such key; did you mean "max_rounds"\?$/],
     ['raect: 1\nthemes: 2\nzzzzzz: 3\n', /config\.yaml:1: raect: no such key; did you mean "react"\? \(and 2 more problems\)$/],
     ['sources:\n  a:\n    url: x\n    apikey: y\n', /config\.yaml:4: sources\.a\.apikey: no such key; did you mean "api_key"\?$/],
-    ['react:\n  max_rounds: many\n', /config\.yaml:2: react\.max_rounds: expected number, found "many"$/],
-    ['react: 5\n', /config\.yaml:1: react: expected object, found 5$/],
-    ['react: [1]\n', /config\.yaml:1: react: expected object, found a list$/],
-    ['theme:\n  a: 1\n', /config\.yaml:1: theme: expected string, found keys and values$/],
-    ['sources:\n  a:\n    wire: packd\n', /config\.yaml:2: sources\.a\.url: expected string, found nothing \(and 1 more problem\)$/],
+    ['react:\n  max_rounds: many\n', /config\.yaml:2: react\.max_rounds: expected a number, found "many"$/],
+    ['react: 5\n', /config\.yaml:1: react: expected keys and values, found 5$/],
+    ['react: [1]\n', /config\.yaml:1: react: expected keys and values, found a list$/],
+    ['theme:\n  a: 1\n', /config\.yaml:1: theme: expected a text, found keys and values$/],
+    ['sources:\n  a:\n    wire: packd\n', /config\.yaml:2: sources\.a\.url: expected a text, found nothing \(and 1 more problem\)$/],
     ['sources:\n  a:\n    url: x\n    wire: packd\n', /config\.yaml:4: sources\.a\.wire: expected one of "plain"\|"packed", found "packd"$/],
-    ['sources:\n  a:\n    url: x\n    api_key: 1234\n', /config\.yaml:4: sources\.a\.api_key: expected string, found a number$/],
-    ['limit: x\n', /config\.yaml:1: limit: expected number or expected object, found "x"$/],
-    ['limit:\n  bytes: x\n', /config\.yaml:2: limit\.bytes: expected number, found "x"$/],
-    ['rules:\n  allow:\n    - a\n    - 2\n', /config\.yaml:4: rules\.allow\.1: expected string, found 2$/],
+    ['sources:\n  a:\n    url: x\n    api_key: 1234\n', /config\.yaml:4: sources\.a\.api_key: expected a text, found a number$/],
+    ['limit: x\n', /config\.yaml:1: limit: expected a number or expected keys and values, found "x"$/],
+    ['limit:\n  bytes: x\n', /config\.yaml:2: limit\.bytes: expected a number, found "x"$/],
+    ['rules:\n  allow:\n    - a\n    - 2\n', /config\.yaml:4: rules\.allow\.1: expected a text, found 2$/],
     ['plugins:\n  disable: [a]\n', /config\.yaml:2: plugins\.disable: no such key; did you mean "disabled"\?$/],
     ['$import: other.yaml\n', /config\.yaml:1: \$import: no such key$/],
     ['__proto__:\n  polluted: 1\n', /config\.yaml:1: __proto__: no such key$/],
@@ -317,8 +317,8 @@ describe('editing', () => {
     const set = (key: string, text: string) => (): void => setConfigValue(schema, global, key, text);
     expect(set('raect.enabled', 'true')).toThrow('raect: no such key; did you mean "react"?');
     expect(set('react.max_ronds', '1')).toThrow(/^react\.max_ronds: no such key; did you mean "react\.max_rounds"\?$/);
-    expect(set('react.max_rounds', 'many')).toThrow(/^react\.max_rounds: expected number/);
-    expect(set('sources.a.wire', 'packed')).toThrow('sources.a.url: expected string');
+    expect(set('react.max_rounds', 'many')).toThrow(/^react\.max_rounds: expected a number/);
+    expect(set('sources.a.wire', 'packed')).toThrow('sources.a.url: expected a text');
     expect(set('theme.a', 'x')).toThrow('theme.a: no such key');
     expect(set('__proto__.polluted', 'x')).toThrow('__proto__: no such key');
     expect(set('sources', '{ __proto__: { url: x } }')).toThrow('no such key');

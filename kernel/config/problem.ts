@@ -44,11 +44,23 @@ export function readIssue(issue: z.core.$ZodIssue): { path: Path; expected: stri
   const depth = Math.max(...inner.map((one) => one.path.length));
   const fitting = inner.filter((one) => one.path.length === depth);
   if (fitting[0]) return { path: [...path, ...fitting[0].path], expected: [...new Set(fitting.map((one) => one.expected))].join(' or ') };
-  const text = issue.message.replace(/^Invalid (input|option): /, '').replace(/, received .*$/, '');
-  return { path, expected: text.charAt(0).toLowerCase() + text.slice(1) };
+  return { path, expected: inWords(issue.message) };
 }
 
-function show(value: unknown, path: Path): string {
+const kinds: Readonly<Record<string, string>> = { number: 'a number', int: 'a whole number', string: 'a text', boolean: 'true or false', array: 'a list', object: 'keys and values', record: 'keys and values' };
+
+/** What zod says, as a person would. */
+function inWords(message: string): string {
+  const text = message.replace(/^(?:Invalid (?:input|option)|Too (?:small|big)): /, '').replace(/, received .*$/, '');
+  const plain = text
+    .replace(/^expected (\w+)$/, (whole, kind: string) => (kinds[kind] ? `expected ${kinds[kind]}` : whole))
+    .replace(/^expected (?:number|int) to be ([<>]=?) ?(.*)$/, (_, sign: string, limit: string) => `expected a number ${{ '>': 'above', '>=': 'of at least', '<': 'below', '<=': 'of at most' }[sign]} ${limit}`)
+    .replace(/^expected string to have >=1 characters$/, 'must not be empty');
+  return plain.charAt(0).toLowerCase() + plain.slice(1);
+}
+
+/** A value as a message quotes it; never a secret. */
+export function show(value: unknown, path: Path): string {
   if (value === undefined) return 'nothing';
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'keys and values';
   if (isSecretName(String(path.at(-1)))) return `a ${typeof value}`;

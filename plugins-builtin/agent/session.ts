@@ -201,7 +201,7 @@ async function converse(host: SessionHost, options: SessionOptions, { log, past,
       const done = results.find((result) => result.name === taskDone.name && !result.isError);
       if (done && !takeSteering()) return finish(done);
     }
-    return stop('rounds', 3, `stopped after ${maxRounds} rounds; the task is not finished. To allow more: --max-rounds, or react.max_rounds`);
+    return stop('rounds', 3, `stopped after ${maxRounds} ${maxRounds === 1 ? 'round' : 'rounds'}; the task is not finished. To allow more: --max-rounds, or react.max_rounds`);
   };
 
   /** Why a request that a gate objects to is not taken; undefined when the person says it is. */

@@ -261,7 +261,7 @@ test('config: mistakes are named, with the key that was meant', async () => {
   expect(await line(['config', 'get', 'max_round'])).toMatchObject({ code: 2, stderr: 'agent: max_round: no such key; did you mean "react.max_rounds"?\n  agent config list shows every key\n' });
   expect(await line(['config', 'get', 'modle'])).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean "model"?') as string });
   expect(await line(['config', 'get', 'model'])).toMatchObject({ code: 1, stdout: '', stderr: 'agent: model is not set\n  agent config set model <value>\n' });
-  expect(await line(['config', 'set', 'react.max_rounds', 'many'])).toMatchObject({ code: 2, stderr: expect.stringMatching(/^agent: react\.max_rounds: expected number/) as string });
+  expect(await line(['config', 'set', 'react.max_rounds', 'many'])).toMatchObject({ code: 2, stderr: expect.stringMatching(/^agent: react\.max_rounds: expected a number/) as string });
   const unknown = { code: 2, stderr: 'agent: react.max_round: no such key; did you mean "react.max_rounds"?\n  agent config list shows every key\n' };
   for (const verb of ['get', 'set']) expect(await line(['config', verb, 'react.max_round', ...(verb === 'set' ? ['7'] : [])])).toMatchObject(unknown);
   expect(await line(['config', 'set', 'providers.lab.base_ur', 'x'])).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean "providers.lab.base_url"?') as string });

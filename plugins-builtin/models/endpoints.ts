@@ -26,7 +26,7 @@ export type Wire = ModelsConfig['providers'][string]['wire'];
 /** `fetch` as the plugin's context offers it. */
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-export const configFile = '~/.config/agent/config.yaml';
+export const configFile = 'config.yaml (agent config path says where)';
 
 /** The endpoint AGENT_BASE_URL names. */
 export const environmentEndpoint = 'env';

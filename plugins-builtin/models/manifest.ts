@@ -13,7 +13,7 @@ const providerConfig = z.strictObject({
 const providerName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'use letters, digits, _ and -');
 
 const config = z.object({
-  model: z.string().optional().describe('Model to use, as provider/model').meta({ from: 'trusted-project' }),
+  model: z.string().min(1, 'must not be empty').optional().describe('Model to use, as provider/model').meta({ from: 'trusted-project' }),
   temperature: z.number().min(0).max(2).default(0.2).describe('Sampling temperature').meta({ from: 'any' }),
   max_tokens: z.int().positive().default(8192).describe('Longest answer, in tokens').meta({ from: 'any' }),
   thinking: z

@@ -68,7 +68,7 @@ test('explain works where nothing else does: what is wrong is told with its plac
   writeFileSync(global, 'react:\n  max_rounds: many\n  max_round: 5\nmodel: a/b\nproviders:\n  lab: { base_url: "http://h", api_ky: sk-slip }\n');
   const done = await place.agent(['config', 'explain']);
   expect(done.code).toBe(0);
-  expect(shown(done.stdout)).toContain('  ✗ global       many  ~/home/config/config.yaml:2  (wrong: expected number, found "many")');
+  expect(shown(done.stdout)).toContain('  ✗ global       many  ~/home/config/config.yaml:2  (wrong: expected a number, found "many")');
   expect(shown(done.stdout)).toContain('  ✗ global       5  ~/home/config/config.yaml:3  (wrong: no such key; did you mean "max_rounds"?)');
   expect(shown(done.stdout)).toContain('  ✓ global       a/b  ~/home/config/config.yaml:4  (counts)');
   expect(done.stderr.match(/^✗ /gm)).toHaveLength(3);

@@ -31,7 +31,7 @@ test('each failure once, with its place, its count over the runs and what was do
   for (let run = 0; run < 2; run += 1) await place.agent(['plugin', 'list']);
   const { code, stdout } = await faults('late');
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^late {2}timer: threw too late \(late\.ts:4:\d+\)\n {2}3 times, \d{4}-\d\d-\d\d \d\d:\d\d to .*\n/);
+  expect(stdout).toMatch(/^late {2}timer: threw too late \(late\.ts:4:\d+\)\n {2}3 times, \d{4}-\d\d-\d\d \d\d:\d\d.*\n/);
   expect(stdout).toContain("  > 4 |   setTimeout(() => { throw new Error('too late");
   expect(stdout).toMatch(/^ {6}\| +\^$/m);
   // eslint-disable-next-line no-control-regex -- what must not be there

@@ -119,7 +119,7 @@ function context(chat: ChatControl): void {
   const { messages, tokens, bytes } = chat.conversation.session.status().context;
   const kilobytes = (count: number): string => `${(count / 1_000).toFixed(1)} kB`;
   facts(chat, [
-    ['last request', tokens === undefined ? 'the server did not say how many tokens' : `${short(tokens)} tokens`],
+    ['last request', messages === 0 ? 'none yet' : tokens === undefined ? 'the server did not say how many tokens' : `${short(tokens)} tokens`],
     ['system text', kilobytes(bytes.system)],
     ['tools', kilobytes(bytes.tools)],
     ['conversation', `${kilobytes(bytes.conversation)} in ${counted(messages, 'message')}`],
