@@ -70,7 +70,7 @@ export async function activate(record: PluginRecord, host: ActivationHost, alive
   for (const spec of defines?.points ?? []) host.registry.definePoint(spec);
 
   const config = checkedConfig(record, definition, host);
-  const scope = new Scope(disposeDeadline, (error, timedOut) => host.fault(record, 'dispose', 'dispose', timedOut ? new KernelError('TIMEOUT', { ms: disposeDeadline }) : error));
+  const scope = new Scope(disposeDeadline, (error, timedOut) => host.fault(record, 'dispose', 'dispose', timedOut ? new KernelError('TIMEOUT', { ms: disposeDeadline }) : error), (dispose) => host.interruptible(record, dispose));
   record.scope = scope;
   const { registrar, commit } = createRegistrar(record, scope, host);
   const context = createContext(record, config, registrar, host.contextHost(record));

@@ -30,7 +30,7 @@ const table = {
   PROTOTYPE: ['added {what}, which everybody inherits', 'keep helpers in functions of their own; the addition was hidden from for…in'],
   REQUIRES: ['needs {what}', '{hint}'],
   SECOND_WRITER: ['{file} is being written by process {pid}', 'wait for it to end, or start a new one'],
-  STALL: ['blocked the agent for {seconds} s at {place}, where nothing could interrupt it', 'look for an endless loop after an await'],
+  STALL: ['blocked the agent for {seconds} s at {place}, where nothing could interrupt it', 'look for an endless loop after an await, in a timer or in a getter, or for a call that waits (execSync)'],
   TIMEOUT: ['did not settle within {ms} ms', ''],
   TRANSITION: ['plugin {plugin} cannot go from {from} to {to}', 'this is a fault of the kernel: please report it'],
   UNKNOWN_HOOK: ['there is no hook "{hook}"{near}', 'for all of them: agent plugin why {hook}'],

@@ -30,7 +30,7 @@ import { Trace } from './trace.ts';
 import { blameItem, blameStalls, whoContributes } from './heal/blame.ts';
 import { FaultDesk } from './heal/fault-desk.ts';
 import type { FaultRecord } from './heal/fault-journal.ts';
-import { type Patience, ranOutOfMemory, wasBlamed, Watchdog } from './heal/watchdog.ts';
+import { type Patience, lastWord, wasBlamed, Watchdog } from './heal/watchdog.ts';
 
 export interface KernelOptions {
   readonly version: string;
@@ -89,7 +89,7 @@ export class Kernel implements KernelControl, Disposable {
     this.#now = options.now ?? Date.now;
     this.#startedAt = this.#now();
     this.#desk = new FaultDesk(options.paths.state, this.#records);
-    this.#watchdog = new Watchdog({ records: join(options.paths.state, 'stalls'), patience: options.patience, advice: options.advice });
+    this.#watchdog = new Watchdog({ records: join(options.paths.state, 'stalls'), patience: options.patience, advice: options.advice, running: () => this.#runningFolder() });
     this.#supervisor = new Supervisor({
       provenance: this.#provenance,
       health: new HealthStore(join(options.paths.state, 'health')),
@@ -261,8 +261,8 @@ export class Kernel implements KernelControl, Disposable {
     if (pid !== undefined && wasBlamed(this.#watchdog.records, pid)) return;
     // What is only announced has no slots yet that a fault could be counted against.
     for (const record of whoContributes(point, item, this.#records)) if (record.state === 'resolved') await this.fire(pluginEvent(record));
-    const memory = pid !== undefined && ranOutOfMemory(this.#watchdog.records, pid) ? 'out of memory' : undefined;
-    blameItem(point, item, memory ?? how, this.#records, this.#supervisor);
+    const word = pid === undefined ? undefined : lastWord(this.#watchdog.records, pid);
+    blameItem(point, item, word ?? how, this.#records, this.#supervisor);
   }
 
   async probe(): Promise<void> {
@@ -282,6 +282,7 @@ export class Kernel implements KernelControl, Disposable {
 
   /** Takes all plugins down, last started first, and gives the process back. */
   async dispose(): Promise<void> {
+    this.#watchdog.leaving();
     this.#supervisor.flush();
     this.#desk.journal.flush();
     this.#lazy.remember(this.#records);
@@ -297,7 +298,7 @@ export class Kernel implements KernelControl, Disposable {
     });
     const record: PluginRecord = new PluginRecord(candidate, log);
     if (candidate.tier !== 'builtin') {
-      this.#provenance.addFolder({ path: realPath(candidate.path) ?? candidate.path, owner: record });
+      this.#provenance.addFolder({ path: folderOf(record), owner: record });
     }
     return record;
   }
@@ -331,11 +332,16 @@ export class Kernel implements KernelControl, Disposable {
   readonly #interruptible = <T>(record: PluginRecord, fn: () => T): T => {
     if (record.tier === 'builtin') return fn();
     this.#watch(record);
-    return this.#watchdog.interruptible(fn);
+    return this.#watchdog.interruptible(fn, folderOf(record));
   };
 
-  #watch({ candidate, id }: PluginRecord): void {
-    if (this.#options.contain) this.#watchdog.over({ path: realPath(candidate.path) ?? candidate.path, id });
+  #runningFolder(): string | undefined {
+    const owner = this.#provenance.running();
+    return owner instanceof PluginRecord && owner.tier !== 'builtin' ? folderOf(owner) : undefined;
+  }
+
+  #watch(record: PluginRecord): void {
+    if (this.#options.contain) this.#watchdog.over({ path: folderOf(record), id: record.id });
   }
 
   /** A bare file has told who it is: the checks that had to wait. */
@@ -391,4 +397,8 @@ function digestOf({ entry, bare, path }: Candidate): string {
 
 function hasChanged(candidate: Candidate): boolean {
   return candidate.digest !== undefined && candidate.digest !== digestOf(candidate);
+}
+
+function folderOf({ candidate: { path } }: PluginRecord): string {
+  return realPath(path) ?? path;
 }

@@ -6,7 +6,7 @@
  * by renaming its own over it. No claim is ever made twice, so of those that find the same dead one, one wins.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { KernelError } from './errors.ts';
 import { makeFolder } from './paths.ts';
@@ -102,8 +102,10 @@ function takeOver(lock: string, found: string, draft: string): 'taken' | 'change
   }
 }
 
+/** @throws KernelError `ARGUMENT` for what is no file: reading it might never end */
 function readClaim(lock: string): string | undefined {
   try {
+    if (!lstatSync(lock).isFile()) throw new KernelError('ARGUMENT', { what: `${lock} is not a file`, hint: 'remove it: no agent has made it' });
     return readFileSync(lock, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;

@@ -7,6 +7,8 @@ export interface Disposable {
 
 export type DisposeFailure = (error: unknown, timedOut: boolean) => void;
 
+type Enter = (dispose: () => void | Promise<void>) => void | Promise<void>;
+
 /** A disposable that acts once, however often it is called. */
 export function disposable(dispose: () => void | Promise<void>): Disposable {
   let done = false;
@@ -24,9 +26,15 @@ export class Scope implements Disposable {
   #closed = false;
   readonly #deadline: number;
   readonly #failed: DisposeFailure;
+  readonly #enter: Enter;
 
-  /** @param deadline milliseconds each disposer may take, and all of them three times that; `failed` hears of throws and of time-outs. */
-  constructor(deadline: number, failed: DisposeFailure) {
+  /**
+   * @param deadline milliseconds each disposer may take, and all of them three times that
+   * @param failed hears of throws and of time-outs
+   * @param enter runs what is a plugin's code
+   */
+  constructor(deadline: number, failed: DisposeFailure, enter: Enter = (dispose) => dispose()) {
+    this.#enter = enter;
     this.#deadline = deadline;
     this.#failed = failed;
   }
@@ -54,7 +62,7 @@ export class Scope implements Disposable {
   async #settle(owned: Disposable, deadline: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     try {
-      const done = owned.dispose();
+      const done = this.#enter(() => owned.dispose());
       if (!done) return;
       const late = new Promise<'late'>((resolve) => {
         timer = setTimeout(resolve, deadline, 'late');

@@ -64,7 +64,7 @@ export async function main(argv: readonly string[], env: NodeJS.ProcessEnv = pro
       env,
       virtualModules: async () => ({ 'newt-agent': await import('./public.ts'), zod: await import('zod') }),
       contain: true,
-      advice: `to go on without it: agent ${argv[0] === 'chat' ? 'chat' : 'run'} --continue`,
+      advice: `start again to go on without it; with what was said so far: agent ${argv[0] === 'chat' ? 'chat' : 'run'} --continue`,
     });
     kernel.provide(configControl.key, {
       config: config as unknown as Config,
@@ -83,7 +83,8 @@ export async function main(argv: readonly string[], env: NodeJS.ProcessEnv = pro
     await kernel.start();
     const channel = kernel.items('channels').get(channelId) as Item<Channel> | undefined;
     if (!channel) throw new Error(`there is no channel "${channelId}": see plugins.replaces in ${globalFile}`);
-    return await channel.item.run({ argv });
+    // What was done is done, whatever the taking down of a plugin comes to.
+    return (process.exitCode = await channel.item.run({ argv }));
   } catch (error) {
     complain(describeError(error), isKernelError(error) ? error.hint : '');
     return isKernelError(error) ? 2 : 1;

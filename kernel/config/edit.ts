@@ -1,9 +1,9 @@
 /** Changes to a configuration file; its comments and the order of its keys stay. */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { isCollection, stringify } from 'yaml';
 import type { z } from 'zod';
 import { writeAtomic } from '../atomic-write.ts';
-import { openConfigFile, parseValue } from './file.ts';
+import { changing, openConfigFile, parseValue, readConfigText } from './file.ts';
 import { noSuchKey, readIssue, show } from './problem.ts';
 import { knownKeys, member, type Shape, shapeOf, unknownKeys } from './schema.ts';
 import { at, isTree, type Path } from './tree.ts';
@@ -17,7 +17,11 @@ import { nearest } from '../near.ts';
  * @throws KernelError `ARGUMENT` for what the key or the value is not, and what reading the file throws
  */
 export function setConfigValue(schema: z.ZodObject, file: string, key: string, text: string): void {
-  const opened = openConfigFile(file, existsSync(file) ? readFileSync(file, 'utf8') : '');
+  changing(file, () => set(schema, file, key, text));
+}
+
+function set(schema: z.ZodObject, file: string, key: string, text: string): void {
+  const opened = openConfigFile(file, readConfigText(file));
   const { document } = opened;
   const path = key.split('.').map((step, index, steps) => (Array.isArray(at(opened.tree, steps.slice(0, index))) ? Number(step) : step));
   const ancestors = path.map((_, length) => path.slice(0, length)).slice(1);

@@ -1,11 +1,12 @@
 /** One YAML file of the configuration, read with positions. */
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { cosmiconfigSync, type PublicExplorerSync } from 'cosmiconfig';
 import { type Document, isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parse, parseDocument, visit, YAMLParseError } from 'yaml';
 import { admits, type Shape } from './schema.ts';
 import type { Path, Tree } from './tree.ts';
 import { isKernelError, KernelError } from '../errors.ts';
+import { holdLock } from '../lock-file.ts';
 import { makeFolder } from '../paths.ts';
 
 export interface ConfigFile {
@@ -21,6 +22,33 @@ export interface ConfigFile {
 const maxBytes = 128_000;
 const dialect = { schema: 'core', prettyErrors: false, logLevel: 'error' } as const;
 
+/** A pipe would block for ever, and nobody means to write so much: a repository's is read before it is trusted. */
+function checkFile(file: string): void {
+  const stat = statSync(file);
+  if (!stat.isFile() || stat.size > maxBytes) throw new Error(stat.isFile() ? `it is larger than ${maxBytes} bytes` : 'it is not a file');
+}
+
+/** What is in the file, for whoever changes it; nothing where there is none. @throws KernelError `CONFIG_UNREADABLE` */
+export function readConfigText(file: string): string {
+  if (!existsSync(file)) return '';
+  try {
+    checkFile(file);
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new KernelError('CONFIG_UNREADABLE', { file, problem: (error as Error).message }, { cause: error });
+  }
+}
+
+/** Runs what reads and then writes the file, while no other process does. @throws KernelError `SECOND_WRITER` after 5 s */
+export function changing<T>(file: string, change: () => T): T {
+  const release = holdLock(`${file}.lock`, file, 5_000);
+  try {
+    return change();
+  } finally {
+    release();
+  }
+}
+
 /**
  * Reads through cosmiconfig. Building its explorer looks for `.config/config.js` and the like in the
  * current folder and *runs* them, so it is built while that is a new folder, beside where `emptyFolder` says. Its `$import` would load
@@ -33,9 +61,7 @@ export function configReader(emptyFolder: string): (file: string) => ConfigFile 
   return (file) => {
     explorer ??= inEmptyFolder(emptyFolder, () => cosmiconfigSync('agent', { searchPlaces: ['config.yaml'], loaders, cache: false, searchStrategy: 'none' }));
     try {
-      const stat = statSync(file);
-      // A pipe would block for ever, and nobody means to write so much: a repository's is read before it is trusted.
-      if (!stat.isFile() || stat.size > maxBytes) throw new Error(stat.isFile() ? `it is larger than ${maxBytes} bytes` : 'it is not a file');
+      checkFile(file);
       const read = explorer.load(file)?.config as { opened: ConfigFile } | undefined;
       return read?.opened ?? openConfigFile(file, '');
     } catch (error) {

@@ -1,9 +1,8 @@
 /** Takes a key out of a configuration file; every other byte stays. */
-import { existsSync, readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { type Document, isMap, isScalar, type Node, type Pair } from 'yaml';
 import { writeAtomic } from '../atomic-write.ts';
-import { openConfigFile } from './file.ts';
+import { changing, openConfigFile, readConfigText } from './file.ts';
 import { at, isTree, type Path, type Tree, without } from './tree.ts';
 
 /**
@@ -12,7 +11,11 @@ import { at, isTree, type Path, type Tree, without } from './tree.ts';
  * @throws KernelError what reading the file throws, `UNWRITABLE`
  */
 export function unsetConfigValue(file: string, key: string): boolean {
-  const before = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  return changing(file, () => unset(file, key));
+}
+
+function unset(file: string, key: string): boolean {
+  const before = readConfigText(file);
   const { document, tree } = openConfigFile(file, before);
   let path: Path = key.split('.');
   if (at(tree, path) === undefined) return false;

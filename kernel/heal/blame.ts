@@ -5,6 +5,7 @@ import type { PluginRecord } from '../lifecycle.ts';
 import { realPath } from '../paths.ts';
 import type { Supervisor } from './supervisor.ts';
 import { takeStalls } from './watchdog.ts';
+import { nowhere } from './watchdog-thread.ts';
 
 /** @param folder of the watchdog's records */
 export function blameStalls(folder: string, records: readonly PluginRecord[], supervisor: Supervisor): void {
@@ -13,8 +14,8 @@ export function blameStalls(folder: string, records: readonly PluginRecord[], su
     if (record?.state !== 'resolved') continue;
     // As it called itself when it ran: the person knows it by that.
     if (record.candidate.bare) record.manifest = { ...record.manifest, id };
-    const place = `${relative(path, file) || basename(file)}:${line}`;
-    supervisor.fault(record, 'after an await', 'hang', new KernelError('STALL', { seconds: Math.round(ms / 1_000), place }));
+    const place = line === nowhere ? 'native code' : `${relative(path, file) || basename(file)}:${line}`;
+    supervisor.fault(record, 'outside of a call', 'hang', new KernelError('STALL', { seconds: Math.round(ms / 1_000), place }));
   }
 }
 

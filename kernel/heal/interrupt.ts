@@ -16,7 +16,7 @@ import { KernelError } from '../errors.ts';
 import type { Slot } from '../slot.ts';
 import { setImmediate } from './own-timers.ts';
 import { lendSigint } from './sigint-handle.ts';
-import { entryCell } from './watchdog-thread.ts';
+import { awaitedCell, entryCell, ownerCell } from './watchdog-thread.ts';
 
 /** What came of a call into a plugin. */
 export type CallOutcome = { readonly answer: unknown } | { readonly error: unknown };
@@ -24,6 +24,8 @@ export type CallOutcome = { readonly answer: unknown } | { readonly error: unkno
 /** One call into a plugin, inside of the one it was made from. */
 export interface Running {
   readonly slot: Slot | undefined;
+  /** See `ownerCell`; where no slot tells. */
+  readonly owner: number;
   readonly outer: Running | undefined;
   /** Set when the plugin's code is through: an interrupt that comes after it is too late to be its fault. */
   outcome: CallOutcome | undefined;
@@ -80,14 +82,20 @@ export class Interrupter {
   readonly #cells: Int32Array;
   readonly #limitMs: number;
   readonly #place: Uint8Array;
+  readonly #ownerOf: (slot: Slot) => number;
   #armed = false;
   #inside = false;
   #running: Running | undefined;
   #entry = 0;
   #entries = 0;
 
-  /** @param limitMs what the watchdog grants a call, in milliseconds: for the message; `place` what it writes where an entry was */
-  constructor(cells: Int32Array, limitMs: number, place: Uint8Array) {
+  /**
+   * @param limitMs what the watchdog grants a call, in milliseconds: for the message
+   * @param place where the watchdog writes what an entry was at
+   * @param ownerOf see `ownerCell`
+   */
+  constructor(cells: Int32Array, limitMs: number, place: Uint8Array, ownerOf: (slot: Slot) => number) {
+    this.#ownerOf = ownerOf;
     this.#place = place;
     this.#cells = cells;
     this.#limitMs = limitMs;
@@ -126,6 +134,7 @@ export class Interrupter {
     const outer = this.#entry;
     this.#running = running;
     this.#entry = this.#inside ? (this.#entries = (this.#entries % 2 ** 30) + 1) : 0;
+    this.#cells[ownerCell] = running.slot ? this.#ownerOf(running.slot) : running.owner;
     Atomics.store(this.#cells, entryCell, this.#entry);
     try {
       running.outcome = { answer: fn() };
@@ -136,13 +145,13 @@ export class Interrupter {
     this.#running = running.outer;
   }
 
-  open(slot?: Slot): Running {
-    return { slot, outer: this.#running, outcome: undefined };
+  open(slot?: Slot, owner = 0): Running {
+    return { slot, owner, outer: this.#running, outcome: undefined };
   }
 
-  /** One call by itself. @param slot undefined where a plugin is loaded or set up. @throws Interrupted, and what `fn` throws */
-  run<T>(fn: () => T, slot?: Slot): T {
-    const running = this.open(slot);
+  /** One call by itself. @param slot undefined where a plugin is loaded or set up: then `owner` tells whose code it is. @throws Interrupted, and what `fn` throws */
+  run<T>(fn: () => T, slot?: Slot, owner?: number): T {
+    const running = this.open(slot, owner);
     try {
       this.enter(() => this.call(running, fn));
     } catch (error) {
@@ -173,6 +182,7 @@ export class Interrupter {
       throw new Interrupted(slot, byPerson, this.#limitMs / 1_000, byPerson ? '' : this.#placed());
     } finally {
       this.#entry = 0;
+      Atomics.store(this.#cells, awaitedCell, 0);
       Atomics.store(this.#cells, entryCell, 0);
     }
   };
@@ -187,6 +197,7 @@ export class Interrupter {
     this.#entry = outer;
     if (Atomics.compareExchange(this.#cells, entryCell, entry, outer) === entry) return;
     // Claimed just now: the signal must find us here.
+    Atomics.store(this.#cells, awaitedCell, 1);
     const until = performance.now() + signalMs;
     while (performance.now() < until);
     Atomics.store(this.#cells, entryCell, outer);

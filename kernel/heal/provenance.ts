@@ -100,6 +100,11 @@ export class Provenance {
     return undefined;
   }
 
+  /** The plugin whose code `error` came from. */
+  ownerInStack(error: unknown): SlotOwner | undefined {
+    return this.#ownerInStack(stackOf(error));
+  }
+
   #ownerInStack(stack: string): SlotOwner | undefined {
     for (const at of stackPlaces(stack)) {
       for (const folder of this.#folders) if (within(folder.path, at.file)) return folder.owner;

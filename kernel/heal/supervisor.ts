@@ -63,6 +63,9 @@ export class Supervisor implements SlotObserver {
   }
 
   failed(slot: Slot, kind: FaultKind, error: unknown): Fault {
+    // A call into another plugin's service has no slot of its own; where it was interrupted tells whose code it was.
+    const owner = kind === 'hang' ? this.#host.provenance.ownerInStack(error) : undefined;
+    if (owner && owner !== slot.owner) return this.fault(owner as PluginRecord, 'service', kind, error);
     return this.fault(slot.owner as PluginRecord, slot.key, kind, error, slot);
   }
 

@@ -28,24 +28,27 @@ export interface WatchdogOptions {
   readonly patience?: Patience | undefined;
   /** Told when the process has to end: what the person can do. */
   readonly advice?: string | undefined;
+  /** Folder of the plugin whose code runs now; undefined where nobody's does, or the agent's own. */
+  readonly running?: () => string | undefined;
 }
 
 export class Watchdog implements Disposable {
   readonly interrupter: Interrupter;
-  readonly #cells = new Int32Array(new SharedArrayBuffer(8));
+  readonly #cells = new Int32Array(new SharedArrayBuffer(16));
   readonly #place = new Uint8Array(new SharedArrayBuffer(4_096));
   readonly #options: WatchdogOptions;
   readonly #patience: Patience;
   readonly #folders: WatchedFolder[] = [];
   // Taken before containment refuses it to plugins, whose code may be on the stack when it is needed.
   readonly #reallyExit = (process as unknown as { reallyExit(code: number): never }).reallyExit.bind(process);
+  #isLeaving = false;
   #worker: Worker | undefined;
   #beat: NodeJS.Timeout | undefined;
 
   constructor(options: WatchdogOptions) {
     this.#options = options;
     this.#patience = options.patience ?? usual;
-    this.interrupter = new Interrupter(this.#cells, this.#patience.entry, this.#place);
+    this.interrupter = new Interrupter(this.#cells, this.#patience.entry, this.#place, (slot) => this.#ownerAt(({ id }) => id === slot.owner.id));
   }
 
   /** Folder of the records of stalls. */
@@ -66,16 +69,26 @@ export class Watchdog implements Disposable {
   }
 
   /**
-   * Runs code of a plugin that no slot stands for: loading, setting up.
+   * Runs code of a plugin that no slot stands for: loading, setting up, disposing.
+   * @param path of its folder
    * @throws KernelError `HANG`; Interrupted when the person pressed Ctrl-C
    */
-  interruptible<T>(fn: () => T): T {
+  interruptible<T>(fn: () => T, path: string): T {
     try {
-      return this.interrupter.run(fn);
+      return this.interrupter.run(fn, undefined, this.#ownerAt(({ path: one }) => one === path));
     } catch (error) {
       if (!isInterrupted(error) || error.byPerson) throw error;
       throw hangError(error);
     }
+  }
+
+  /** From now on plugins are taken down: an end does not change what the process came to. */
+  leaving(): void {
+    this.#isLeaving = true;
+  }
+
+  #ownerAt(isOwner: (folder: WatchedFolder) => boolean): number {
+    return this.#folders.findIndex(isOwner) + 1;
   }
 
   dispose(): void {
@@ -90,10 +103,11 @@ export class Watchdog implements Disposable {
     const key = `newt.end.${crypto.randomUUID()}`;
     const end = (): never => {
       closeSync(2); // else Node says there that it waits for a debugger
-      return this.#reallyExit(endCode);
+      // What was to be done is done: only the taking down hangs.
+      return this.#reallyExit(this.#isLeaving ? Number(process.exitCode ?? endCode) : endCode);
     };
-    Object.defineProperty(globalThis, Symbol.for(key), { value: end });
-    const orders: WatchdogOrders = { cells: this.#cells, place: this.#place, entryMs: entry, stallMs: stall, blamelessMs, records: this.#options.records, advice: this.#options.advice ?? '', isTerminal: process.stderr.isTTY === true, end: `globalThis[Symbol.for("${key}")]()` };
+    Object.defineProperty(globalThis, Symbol.for(key), { value: Object.assign(end, { who: () => this.#options.running?.() ?? '' }) });
+    const orders: WatchdogOrders = { cells: this.#cells, place: this.#place, entryMs: entry, stallMs: stall, blamelessMs, records: this.#options.records, advice: this.#options.advice ?? '', isTerminal: process.stderr.isTTY === true, who: `globalThis[Symbol.for("${key}")].who()`, end: `globalThis[Symbol.for("${key}")]()` };
     // Threads cost two milliseconds of a start, and most starts have no plugin to watch.
     const threads = process.getBuiltinModule('node:worker_threads');
     const worker = new threads.Worker(`(${watch.toString()})()`, { eval: true, workerData: orders, env: {}, execArgv: [], resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 } });
@@ -119,13 +133,14 @@ function lastWordOf(pid: number): string {
   return `fatal-${pid}.report`;
 }
 
-/** Whether memory ran out for process `pid`; told once. */
-export function ranOutOfMemory(folder: string, pid: number): boolean {
+/** What the end of process `pid` was, where it left a word; told once. */
+export function lastWord(folder: string, pid: number): string | undefined {
   const file = join(folder, lastWordOf(pid));
   try {
-    return /heap|memory|alloc/i.test((JSON.parse(readFileSync(file, 'utf8')) as { header?: { trigger?: string; event?: string } }).header?.event ?? '');
+    const { event = '' } = (JSON.parse(readFileSync(file, 'utf8')) as { header?: { event?: string } }).header ?? {};
+    return /heap|memory|alloc/i.test(event) ? 'out of memory' : event || undefined;
   } catch {
-    return false; // it was killed, or the disk was full
+    return undefined; // it was killed, or the disk was full
   } finally {
     rmSync(file, { force: true });
   }

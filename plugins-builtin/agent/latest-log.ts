@@ -1,14 +1,16 @@
 /** Finding the session to go on with. */
+import { hash } from 'node:crypto';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Event, readEventLog } from 'newt-agent';
 
 /**
- * Folder of the event logs of a workspace, by a name that tells a person which one it is.
+ * Folder of the event logs of a workspace, by a name that tells a person which one it is, and no other has.
  * @param cwd real path of the workspace
  */
 export function sessionsFolder(state: string, cwd: string): string {
-  return join(state, 'sessions', cwd.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^-+|-+$/g, '').slice(-100) || 'root');
+  const readable = cwd.replace(/[^A-Za-z0-9._-]+/g, '-').replace(/^-+|-+$/g, '').slice(-100) || 'root';
+  return join(state, 'sessions', `${readable}-${hash('sha256', cwd).slice(0, 8)}`);
 }
 
 /** The event log in `folder` that was written to last; undefined when there is none. */
@@ -16,8 +18,9 @@ export function latestLog(folder: string): string | undefined {
   let newest: { readonly file: string; readonly at: number } | undefined;
   for (const name of logsIn(folder)) {
     const file = join(folder, name);
-    const at = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
-    if (at !== undefined && (newest === undefined || at > newest.at)) newest = { file, at };
+    const stat = statSync(file, { throwIfNoEntry: false });
+    // One that was never written to is no session; what is no file would wait for ever, or is none either.
+    if (stat?.isFile() && stat.size > 0 && (newest === undefined || stat.mtimeMs > newest.at)) newest = { file, at: stat.mtimeMs };
   }
   return newest?.file;
 }
@@ -26,7 +29,7 @@ export function latestLog(folder: string): string | undefined {
 export function modelOf(file: string): string | undefined {
   if (!existsSync(file)) return undefined; // said by whoever opens it
   const session = readEventLog(file).events.findLast((event): event is Extract<Event, { type: 'session' }> => event.type === 'session');
-  return session && !session.data.scripted ? session.data.model : undefined;
+  return session && !session.data.scripted && typeof session.data.model === 'string' ? session.data.model : undefined;
 }
 
 function logsIn(folder: string): string[] {

@@ -1,5 +1,6 @@
 /** Models: providers and the choice among them, from configuration, environment and this machine. */
 import { definePlugin, modelChooser, type Provider } from 'newt-agent';
+import { withoutRedirects } from './redirects.ts';
 import { createModelChooser, requireHttp } from './choose-model.ts';
 import { endpointsOf, type Endpoint, type Fetch } from './endpoints.ts';
 import { findLocalServer } from './local-servers.ts';
@@ -9,7 +10,7 @@ import { listDeadline, listModels } from './model-list.ts';
 
 export default definePlugin(manifest, (p) => {
   const env: ModelsEnvironment = Object.fromEntries(environmentNames.map((name) => [name, p.env(name) || undefined]));
-  const fetch: Fetch = (url, init) => p.fetch(url, init);
+  const fetch: Fetch = withoutRedirects((url, init) => p.fetch(url, init));
   const endpoints = endpointsOf(p.config, env);
   const provider = (endpoint: Endpoint): Provider => ({
     label: endpoint.label,

@@ -38,7 +38,7 @@ test.concurrent.each(stalls)('a loop after an await %s: 70, the plugin is off, t
   const before = on.place.events();
   const second = await on.place.agent(['run', '--continue', '--yes']);
   expect(second, second.stderr).toMatchObject({ code: 0, stdout: 'all done\n' });
-  expect(second.stderr).toMatch(new RegExp(`plugin m-bad is off: after an await: blocked the agent for \\d+ s at m-bad\\.ts:${line}`));
+  expect(second.stderr).toMatch(new RegExp(`plugin m-bad is off: outside of a call: blocked the agent for \\d+ s at m-bad\\.ts:${line}`));
   expect(second.ms).toBeLessThan(12_000);
   const after = on.place.events();
   expect(after.slice(0, before.length)).toEqual(before);
@@ -46,7 +46,7 @@ test.concurrent.each(stalls)('a loop after an await %s: 70, the plugin is off, t
   expect(await stateOf(on, 'm-bad')).toMatchObject({ state: 'quarantined', reason: expect.stringContaining('blocked the agent') as string });
   expect(await stateOf(on, 'a-good')).toMatchObject({ state: 'resolved' });
   // Told once: the record is gone with the telling.
-  expect((await on.place.agent(['run', 'go'])).stderr).not.toContain('is off: after an await: blocked');
+  expect((await on.place.agent(['run', 'go'])).stderr).not.toContain('is off: outside of a call: blocked');
 });
 
 test.concurrent.each([
