@@ -65,6 +65,7 @@ export function blameTool(git: Git): Tool {
       const output = await repo.read(['blame', '--porcelain', '--no-textconv', '--encoding=UTF-8', '-L', `${start},${last}`, ...commit, '--', path]).catch((error: OperationalError) => {
         const said = String(error.details?.['stderr'] ?? '');
         const [, lines] = /has only (\d+) lines?/.exec(said) ?? [];
+        if (lines === '0') return '';
         if (lines !== undefined) throw new OperationalError(`${nameText(file)} has only ${lines} lines.`, {}, { cause: error });
         if (/no such path|no such ref|cannot stat path/i.test(said)) throw new OperationalError(`${nameText(file)} is not in ${ref ?? 'the last commit'}: there is nothing to tell of it.`, {}, { cause: error });
         throw error;

@@ -66,7 +66,9 @@ async function inspected(repo: Repository, paths: readonly string[] | undefined)
   const open = status.conflicts.filter(({ path }) => !paths || !given.has(path));
   if (open.length > 0) throw new OperationalError(`There are conflicts:\n${listed(open.map(({ path }) => `  ${nameText(repo.shown(path))}`), 20).join('\n')}\nNothing was committed. Resolve them, then name these files in "paths".`);
   const count = paths ? chosen.changes.length + chosen.untracked.length + chosen.conflicts.length : chosen.changes.filter(({ staged }) => staged !== '.').length;
-  if (count === 0 && !(doing === 'A merge')) {
+  if (count === 0 && doing !== 'A merge') {
+    // Why, git knows better: ignored, in a submodule, or nowhere.
+    if (paths) await repo.read(['add', '--dry-run', '--all', '--', ...(await repo.pathspecs(paths))]);
     const left = paths ? [] : status.changes.filter(({ unstaged }) => unstaged !== '.').map(({ path }) => `  ${nameText(repo.shown(path))}`);
     throw new OperationalError(paths ? `Nothing has changed in ${paths.map(nameText).join(', ')}. Nothing was committed. git_status shows what has.` : `Nothing is staged. Nothing was committed.${left.length ? ` Changed, and to be named in "paths":\n${listed(left, 20).join('\n')}` : ' git_status shows what has changed.'}`);
   }

@@ -60,7 +60,7 @@ test('a rename, a binary file, a symbolic link', async () => {
   expect(text).toContain('rename from a.txt\nrename to c.txt');
   expect(text).toContain('Binary files a/b.bin and b/b.bin differ');
   expect(text).toContain('+/etc/group\n');
-  expect(await at.text('git_diff', { from: 'HEAD', stat: true })).toContain('  a.txt → c.txt  +0 -0\n  b.bin  binary\n');
+  expect(await at.text('git_diff', { from: 'HEAD', stat: true })).toContain('  b.bin  binary\n  a.txt → c.txt  +0 -0\n');
   // The link itself is what git knows.
   expect(await at.text('git_diff', { from: 'HEAD', paths: ['link'], stat: true })).toContain('link  +1 -1');
 });

@@ -64,10 +64,10 @@ export function logTool(git: Git): Tool {
         ...(message === undefined ? [] : [`--grep=${message}`]),
         ...(since === undefined ? [] : [`--since=${since}`]),
         ...(until === undefined ? [] : [`--until=${until}`]),
-        // The text of an option of its own: it may begin with a dash.
+        // For it case counts, and so for all. The text of an option of its own: it may begin with a dash.
         ...(text === undefined ? [] : [`-S${text}`]),
       ];
-      const output = await repo.read(['log', '-z', commitFormat, ...plainLog, ...plainDiff, '--no-patch', '--fixed-strings', '--regexp-ignore-case', `--max-count=${max + 1}`, `--skip=${skip}`, ...filters, range, '--', ...(paths ? await repo.pathspecs(paths) : [])], { before: ['-c', 'log.follow=false'] });
+      const output = await repo.read(['log', '-z', commitFormat, ...plainLog, ...plainDiff, '--no-patch', '--fixed-strings', ...(text === undefined ? ['--regexp-ignore-case'] : []), `--max-count=${max + 1}`, `--skip=${skip}`, ...filters, range, '--', ...(paths ? await repo.pathspecs(paths) : [])], { before: ['-c', 'log.follow=false'] });
       const found = parseCommits(output);
       const commits = found.slice(0, max);
       if (commits.length === 0) return { text: skip > 0 ? `No further commits after the first ${skip}.` : 'No commit fits.', data: [] };

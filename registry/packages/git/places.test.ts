@@ -90,7 +90,11 @@ test('a workspace within a repository: what lies beside it is not shown', async 
   const inside = async (name: string, input: object = {}): Promise<string> => {
     const whole = at.workspace.call();
     const call = { ...whole, session: { ...whole.session, cwd }, resolve: (path: string) => whole.resolve(join(path.startsWith('/') ? '' : cwd, path), 'read').then((real) => (real.startsWith(cwd) ? real : call.fail(`${path} lies outside`))) };
-    Object.assign(at.workspace, { run: async (tool: Tool, given: object) => ({ text: await tool.run((await tool.input.parseAsync(given)) as never, call as never).then((answer) => (typeof answer === 'string' ? answer : answer.text)) }) });
+    const run = async (tool: Tool, given: object): Promise<{ text: string }> => {
+      const answer = await tool.run((await tool.input.parseAsync(given)) as never, call as never);
+      return typeof answer === 'string' ? { text: answer } : answer;
+    };
+    Object.assign(at.workspace, { run });
     return at.text(name, input);
   };
   expect(await inside('git_status')).toBe('On branch main.\nChanged, not staged (1):\n  modified: a.txt');
@@ -125,4 +129,22 @@ test('a .git that leads to somebody else\'s repository', async () => {
   mkdirSync(join(at.cwd, 'linked'));
   symlinkSync(join(other.cwd, '.git'), join(at.cwd, 'linked', '.git'));
   expect(await at.failure('git_log', { repository: 'linked' })).toContain('does not know this folder');
+  mkdirSync(join(at.cwd, 'shared', '.git'), { recursive: true });
+  writeFileSync(join(at.cwd, 'shared', '.git', 'HEAD'), 'ref: refs/heads/main\n');
+  writeFileSync(join(at.cwd, 'shared', '.git', 'commondir'), `${other.cwd}/.git\n`);
+  expect(other.git('-C', join(at.cwd, 'shared'), 'log', '--oneline')).toContain('first');
+  expect(await at.failure('git_log', { repository: 'shared' })).toContain('does not know this folder');
+});
+
+test('a worktree and a submodule whose data lie outside of the workspace lead back', async () => {
+  await using other = await site();
+  other.write({ 'a.txt': 'one\n' });
+  other.commit('first');
+  other.git('worktree', 'add', '-q', join(at.cwd, 'side'), '-b', 'side');
+  expect(await at.text('git_log', { repository: 'side' })).toContain('first');
+  mkdirSync(join(other.cwd, '.git', 'modules'));
+  other.git('clone', '-q', '--separate-git-dir', join(other.cwd, '.git', 'modules', 'm'), '.', join(at.cwd, 'module'));
+  expect(await at.failure('git_log', { repository: 'module' })).toContain('can add it to tools.paths');
+  at.git('-C', join(other.cwd, '.git', 'modules', 'm'), 'config', 'core.worktree', join(at.cwd, 'module'));
+  expect(await at.text('git_log', { repository: 'module' })).toContain('first');
 });

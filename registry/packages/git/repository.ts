@@ -1,7 +1,9 @@
 /** The repository a call is about: where it is, what of it may be seen, and names in it. */
 import { existsSync, lstatSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { OperationalError, type ToolCall, type Touch, z } from 'newt-agent';
+import { checkGitDir } from './git-dir.ts';
+import { isBelow, slashed } from './paths.ts';
 import type { Git, GitOptions } from './run-git.ts';
 import { withoutFilters } from './surroundings.ts';
 
@@ -43,7 +45,14 @@ export async function openRepository(git: Git, call: ToolCall, repository = '.')
   const [bare, inside] = (await ask('--is-bare-repository', '--is-inside-work-tree')).split('\n');
   const isBare = bare === 'true' && inside !== 'true';
   if (!isBare && inside !== 'true') throw new OperationalError(`${folder} is not in the working tree of its repository: name the folder that holds the files as "repository".`);
-  const [top, gitDir, listed] = await Promise.all([ask(isBare ? '--absolute-git-dir' : '--show-toplevel'), ask('--absolute-git-dir'), listFilters(git, folder, call.signal)]);
+  const [top, gitDir, common, listed, worktree] = await Promise.all([
+    ask(isBare ? '--absolute-git-dir' : '--show-toplevel'),
+    ask('--absolute-git-dir'),
+    ask('--git-common-dir'),
+    listFilters(git, folder, call.signal),
+    configured(git, folder, call.signal, '--get', 'core.worktree'),
+  ]);
+  await checkGitDir(call, { top, gitDir, commonDir: resolve(folder, common), worktree: worktree.replace(/\0$/, '') || undefined });
   const { cwd } = call.session;
   // What lies beside the workspace, in a repository around it, is no more to be seen than other files outside of it.
   const limit = isBelow(top, cwd) ? cwd : isBelow(cwd, top) ? top : folder;
@@ -70,10 +79,17 @@ export async function openRepository(git: Git, call: ToolCall, repository = '.')
   };
 }
 
-/** No key fits is exit code 1, and no failure. */
-export async function listFilters(git: Git, folder: string, signal: AbortSignal): Promise<string> {
+const filterKeys = '^filter\\.';
+
+/** The filter drivers that are configured, for `withoutFilters`. */
+export function listFilters(git: Git, folder: string, signal: AbortSignal): Promise<string> {
+  return configured(git, folder, signal, '--show-scope', '--name-only', '--get-regexp', filterKeys);
+}
+
+/** What `git config` answers; nothing for a key that is not set, which is exit code 1. */
+async function configured(git: Git, folder: string, signal: AbortSignal, ...args: readonly string[]): Promise<string> {
   try {
-    return await git.read(folder, ['config', '--show-scope', '-z', '--name-only', '--get-regexp', '^filter\\.'], { signal });
+    return await git.read(folder, ['config', '-z', ...args], { signal });
   } catch (error) {
     if ((error as OperationalError).details?.['exitCode'] === 1) return '';
     throw error;
@@ -129,14 +145,6 @@ export async function mayChange(call: ToolCall, repository: Repository, names: r
 }
 
 function placeFrom(cwd: string, path: string): string {
-  return isBelow(cwd, path) ? slashed(relative(cwd, path)) : path;
-}
-
-export function isBelow(folder: string, path: string): boolean {
-  const way = relative(folder, path);
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
-}
-
-function slashed(path: string): string {
-  return sep === '/' ? path : path.replaceAll(sep, '/');
+  // A folder keeps the slash at its end.
+  return isBelow(cwd, path) ? `${slashed(relative(cwd, path))}${path.endsWith(sep) && relative(cwd, path) !== '' ? '/' : ''}` : path;
 }
