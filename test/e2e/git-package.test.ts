@@ -1,7 +1,8 @@
 /** The first-party plugin `git`, added as a person would, called by a scripted model through `use_tool`. */
 import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { createPlace, type Place } from '../support/agent-process.ts';
 import { type ModelServer, type Script, startModelServer } from '../support/model-server.ts';
 
@@ -27,9 +28,6 @@ async function stage(script: Script): Promise<void> {
   expect(added).toMatchObject({ code: 0, stdout: `Added git 0.1.0 (${folder})\n` });
 }
 
-beforeEach(() => {
-  place = undefined as never;
-});
 afterEach(async () => {
   await server.close();
   place.remove();
@@ -75,12 +73,12 @@ test('where nobody can be asked it looks, and changes nothing', async () => {
   expect(git('stash', 'list')).toBe('');
 });
 
-test('a folder without a repository, and a setting that is wrong', async () => {
+test('a folder without a repository is news, and no fault', async () => {
   await stage([{ toolCalls: [use('git_status', {})] }, { text: 'none here' }]);
-  execFileSync('mkdir', ['-p', join(place.root, 'plain')]);
+  mkdirSync(join(place.root, 'plain'));
   const done = await place.agent(['run', 'look'], { cwd: join(place.root, 'plain') });
   expect(done).toMatchObject({ code: 0, stdout: 'none here\n', stderr: expect.not.stringContaining('fault') as string });
   expect(results()[0]).toMatchObject({ isError: true, text: expect.stringContaining('is not in a git repository') as string });
   expect(String(server.requests[0]?.body.messages[0]?.content)).not.toContain('Git when');
-  expect(await place.agent(['plugin', 'faults', 'git'])).toMatchObject({ code: 0 });
+  expect(place.events().filter(({ type }) => type === 'fault')).toEqual([]);
 });

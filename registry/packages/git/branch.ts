@@ -2,7 +2,7 @@
 import { OperationalError, type Tool, tool, type ToolCall, z } from 'newt-agent';
 import { listed, nameText, plural } from './bounded-text.ts';
 import { commitLine, commitFormat, parseCommits, plainLog } from './log.ts';
-import { commitOf, mayChange, openRepository, operationInProgress, refInput, type Repository, repositoryInput, touched } from './repository.ts';
+import { commitOf, isUnborn, mayChange, openRepository, operationInProgress, refInput, type Repository, repositoryInput, touched } from './repository.ts';
 import type { Git } from './run-git.ts';
 import { readStatus } from './status.ts';
 import { plainDiff } from './surroundings.ts';
@@ -25,6 +25,7 @@ export function branchTool(git: Git, protect: readonly string[]): Tool {
     input,
     // Hooks of the repository and filters run, as they do whenever git changes something.
     effect: 'exec',
+    deadline: 600,
     touches: (request) => touched(request),
     preview: async (request, call) => previewOf(await openRepository(git, call, request.repository), request),
     run: async (request, call) => {
@@ -92,10 +93,9 @@ async function onlyOn(repo: Repository, name: string): Promise<string[]> {
   return parseCommits(output).map((commit) => `  ${commitLine({ ...commit, names: '' })}`);
 }
 
-/** Files that differ between HEAD and a commit, from the top; none before the first commit. */
+/** Files that differ between HEAD and a commit, from the top. */
 async function changedBetween(repo: Repository, commit: string): Promise<string[]> {
-  const head = (await repo.read(['for-each-ref', '--count=1', '--format=%(objectname)', 'refs/heads'])).trim();
-  if (head === '') return [];
+  if (await isUnborn(repo)) return (await repo.read(['ls-tree', '-r', '-z', '--full-tree', '--name-only', commit])).split('\0').filter(Boolean);
   return (await repo.read(['diff', ...plainDiff, '--no-relative', '--no-renames', '--name-only', '-z', 'HEAD', commit, '--'])).split('\0').filter(Boolean);
 }
 

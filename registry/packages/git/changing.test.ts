@@ -127,6 +127,27 @@ describe('git_commit', () => {
     expect(at.git('show', 'HEAD:a.txt')).toBe('both\n');
   });
 
+  test('a repository within is not committed by accident', async () => {
+    at.git('init', '-q', 'nested');
+    at.git('-C', 'nested', 'commit', '-q', '--allow-empty', '-m', 'x');
+    at.write({ 'b.txt': 'b' });
+    expect(await at.failure('git_commit', { message: 'm', paths: ['.'] })).toContain('nested/ is a repository of its own');
+    rmSync(join(at.cwd, 'nested'), { recursive: true });
+    expect(await at.text('git_commit', { message: 'm', paths: ['.'] })).toContain('  b.txt  +1 -0\n1 file');
+  });
+
+  test('a hook that fails after the commit does not make it undone', async () => {
+    hook('reference-transaction', '[ "$1" = committed ] && kill -9 $PPID; exit 0');
+    at.write({ 'a.txt': 'two\n' });
+    expect(await at.failure('git_commit', { message: 'm', paths: ['a.txt'] })).toMatch(/^It was committed as [0-9a-f]{10}, but then: git commit: .*killed by SIGKILL/);
+  });
+
+  test('a NUL is no part of anything', async () => {
+    for (const [tool, input] of [['git_log', { author: 'a\0b' }], ['git_diff', { from: 'a\0b' }], ['git_branch', { action: 'create', name: 'a\0b' }]] as const) expect(await at.failure(tool, input)).toContain('NUL character');
+    at.write({ 'a.txt': 'two\n' });
+    expect(await at.failure('git_commit', { message: 'a\0b', paths: ['a.txt'] })).toContain('Nothing was committed');
+  });
+
   test('no editor, pager or question waits for anybody', async () => {
     for (const key of ['core.editor', 'sequence.editor', 'core.pager']) at.git('config', key, 'sleep 100');
     at.git('config', 'commit.verbose', 'true');
@@ -155,6 +176,9 @@ describe('git_branch', () => {
     await using empty = await site();
     await empty.run('git_branch', { action: 'create', name: 'other' });
     expect(empty.git('branch', '--show-current').trim()).toBe('other');
+    at.git('switch', '-q', '--orphan', 'orphan');
+    await at.run('git_branch', { action: 'switch', name: 'main' });
+    expect(branch()).toBe('main');
   });
 
   test.each(['-D', '--force', 'HEAD', '@', '@{-1}', 'a..b', 'a b', 'x.lock', 'refs/heads/x', 'a\nb', '', '~1'])('%j is no name', async (name) => {

@@ -1,7 +1,7 @@
 /** `git_commit` */
 import { accessSync, constants } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { OperationalError, type Tool, tool, type ToolCall, z } from 'newt-agent';
+import { isOperational, OperationalError, type Tool, tool, type ToolCall, z } from 'newt-agent';
 import { listed, nameText } from './bounded-text.ts';
 import { parseNumstat, statLines } from './numstat.ts';
 import type { Status } from './parse-status.ts';
@@ -37,14 +37,17 @@ export function commitTool(git: Git): Tool {
 async function commit(repo: Repository, { message, paths }: Input, call: ToolCall): Promise<string> {
   const { status, doing } = await inspected(repo, paths);
   const specs = paths ? await repo.pathspecs(paths) : [];
-  if (paths) await repo.write(['add', '--all', '--', ...specs], { timeout: deadline * 900 });
+  if (paths) await repo.write(['add', '--all', '--', ...specs]);
   // A merge is committed as a whole, with what was given as resolved.
   const only = paths && doing !== 'A merge' && doing !== 'A cherry-pick' ? ['--only', '--', ...specs] : [];
   try {
-    await repo.write(['commit', '--quiet', '--cleanup=whitespace', '--file=-', ...only], { input: message, timeout: deadline * 900 });
+    await repo.write(['commit', '--quiet', '--cleanup=whitespace', '--file=-', ...only], { input: message });
   } catch (error) {
-    if (!(error instanceof Error) || call.signal.aborted) throw error;
-    throw new OperationalError(`Nothing was committed. ${error.message}${paths ? `\n${paths.map(nameText).join(', ')} ${paths.length === 1 ? 'is' : 'are'} staged now.` : ''}`, { ...(error as OperationalError).details }, { cause: error });
+    if (!isOperational(error) || call.signal.aborted) throw error;
+    const after = await repo.read(['rev-parse', '--verify', '--quiet', 'HEAD']).catch(() => undefined);
+    // It was made, and what came after failed: a hook that takes for ever.
+    if (after !== undefined && after.trim() !== status.commit) throw new OperationalError(`It was committed as ${after.slice(0, 10)}, but then: ${(error as Error).message}`, {}, { cause: error });
+    throw new OperationalError(`Nothing was committed. ${(error as Error).message}${paths ? `\n${paths.map(nameText).join(', ')} ${paths.length === 1 ? 'is' : 'are'} staged now.` : ''}`, { ...(error as OperationalError).details }, { cause: error });
   }
   const [id = '', subject = ''] = (await repo.read(['log', '--max-count=1', '--no-show-signature', '--no-color', '--no-patch', '--format=tformat:%h%x00%s', 'HEAD', '--'])).trim().split('\0');
   const stats = parseNumstat(await repo.read(['diff-tree', '--root', '--no-commit-id', '-r', ...plainDiff, '--no-relative', '--numstat', '-z', 'HEAD', '--']));
@@ -65,6 +68,9 @@ async function inspected(repo: Repository, paths: readonly string[] | undefined)
   const given = new Set(chosen.conflicts.map(({ path }) => path));
   const open = status.conflicts.filter(({ path }) => !paths || !given.has(path));
   if (open.length > 0) throw new OperationalError(`There are conflicts:\n${listed(open.map(({ path }) => `  ${nameText(repo.shown(path))}`), 20).join('\n')}\nNothing was committed. Resolve them, then name these files in "paths".`);
+  // Of untracked files a folder is one line only if it is a repository.
+  const nested = paths ? chosen.untracked.filter((path) => path.endsWith('/')) : [];
+  if (nested.length > 0) throw new OperationalError(`${nested.slice(0, 5).map((path) => nameText(repo.shown(path))).join(', ')} ${nested.length === 1 ? 'is a repository of its own' : 'are repositories of their own'}, and would be committed without files. Nothing was committed. Name other paths, or put it into .gitignore.`);
   const count = paths ? chosen.changes.length + chosen.untracked.length + chosen.conflicts.length : chosen.changes.filter(({ staged }) => staged !== '.').length;
   if (count === 0 && doing !== 'A merge') {
     // Why, git knows better: ignored, in a submodule, or nowhere.

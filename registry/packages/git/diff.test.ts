@@ -83,9 +83,9 @@ test('one that no program may write shows its statistics', async () => {
 });
 
 test.each([
-  [{ to: 'main' }, '"to" needs "from"'],
+  [{ to: 'main' }, '"to" alone compares with nothing'],
   [{ staged: true, from: 'main', to: 'main' }, 'leave out "to"'],
-  [{ merge_base: true }, '"merge_base" needs "from"'],
+  [{ merge_base: true }, 'give it as "from"'],
   [{ from: '--output=/tmp/x' }, 'do not begin with a dash'],
   [{ from: 'nowhere' }, 'There is no commit "nowhere"'],
   [{ from: 'HEAD:a.txt' }, 'names a file'],

@@ -32,10 +32,10 @@ export function diffTool(git: Git): Tool {
     run: async (request, call) => {
       const { staged, from, to, merge_base: fromBase, paths, stat, context, repository } = request;
       const repo = await openRepository(git, call, repository);
-      if (to !== undefined && from === undefined) call.fail('"to" needs "from": give both commits, or "from" alone to compare it with the files.');
+      if (to !== undefined && from === undefined) call.fail('"to" alone compares with nothing: give the other commit as "from".');
       if (staged && to !== undefined) call.fail('"staged" compares with the index: leave out "to", or "staged".');
-      if (fromBase && from === undefined) call.fail('"merge_base" needs "from": the branch that this one left.');
-      if (repo.isBare && to === undefined) call.fail('This is a bare repository without files: give "from" and "to".');
+      if (fromBase && from === undefined) call.fail('"merge_base" compares with the branch that this one left: give it as "from".');
+      if (repo.isBare && to === undefined) call.fail('This is a bare repository without files: give two commits, as "to" and "from".');
       const newer = to === undefined ? undefined : await commitOf(repo, to);
       const older = from === undefined ? undefined : await commitOf(repo, from);
       const base = older !== undefined && fromBase ? await mergeBase(repo, older, newer ?? (await commitOf(repo, 'HEAD')), `${from} and ${to ?? 'HEAD'}`) : older;

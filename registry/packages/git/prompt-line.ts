@@ -4,9 +4,8 @@ import { dirname, join } from 'node:path';
 import { isOperational, type OperationalError, type PluginContext, type Prompt } from 'newt-agent';
 import { nameText, plural } from './bounded-text.ts';
 import { parseStatus } from './parse-status.ts';
-import { listFilters } from './repository.ts';
+import { ownSettings } from './repository.ts';
 import type { Git } from './run-git.ts';
-import { withoutFilters } from './surroundings.ts';
 
 /** Milliseconds: a prompt that waits is worse than one without the line. */
 const patience = 500;
@@ -42,7 +41,7 @@ function unknown({ log }: Pick<PluginContext, 'log'>, error: unknown): undefined
 
 async function lineFor(git: Git, cwd: string): Promise<string> {
   const signal = AbortSignal.timeout(patience);
-  const { options: before } = withoutFilters(await listFilters(git, cwd, signal));
+  const { withoutFilters: before } = await ownSettings(git, cwd, signal);
   const status = parseStatus(await git.read(cwd, ['status', '--porcelain=v2', '--branch', '--no-ahead-behind', '-z', '--untracked-files=no', '--ignore-submodules=dirty', '--', '.'], { signal, timeout: patience, before }));
   const { branch, commit, changes, conflicts } = status;
   const head = branch === undefined ? `HEAD detached at ${commit?.slice(0, 10) ?? 'nothing'}` : `branch ${nameText(branch).slice(0, maxName)}${commit === undefined ? ' without a commit' : ''}`;

@@ -5,7 +5,7 @@ import { OperationalError, type ToolCall, type Touch, z } from 'newt-agent';
 import { checkGitDir } from './git-dir.ts';
 import { isBelow, slashed } from './paths.ts';
 import type { Git, GitOptions } from './run-git.ts';
-import { withoutFilters } from './surroundings.ts';
+import { type OwnSettings, parseSettings, settingsQuery } from './surroundings.ts';
 
 export interface Repository {
   /** Root of the working tree; of a bare repository its own folder. */
@@ -41,23 +41,20 @@ export function touched({ repository, paths = [] }: { readonly repository?: stri
 export async function openRepository(git: Git, call: ToolCall, repository = '.'): Promise<Repository> {
   const folder = await call.resolve(repository, 'read');
   if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw new OperationalError(`${repository} is not a folder: "repository" takes the folder of a repository.`);
-  const ask = async (...args: string[]): Promise<string> => (await git.read(folder, ['rev-parse', ...args], { signal: call.signal })).replace(/\n$/, '');
-  const [bare, inside] = (await ask('--is-bare-repository', '--is-inside-work-tree')).split('\n');
+  const { signal } = call;
+  const ask = async (...args: string[]): Promise<string> => (await git.read(folder, ['rev-parse', ...args], { signal })).replace(/\n$/, '');
+  const facts = ['--is-bare-repository', '--is-inside-work-tree', '--absolute-git-dir', '--git-common-dir'];
+  const lines = (await ask(...facts)).split('\n');
+  // A line end in a path makes more of them: then each is asked for by itself.
+  const [bare, inside, gitDir = '', common = ''] = lines.length === facts.length ? lines : await Promise.all(facts.map((fact) => ask(fact)));
   const isBare = bare === 'true' && inside !== 'true';
   if (!isBare && inside !== 'true') throw new OperationalError(`${folder} is not in the working tree of its repository: name the folder that holds the files as "repository".`);
-  const [top, gitDir, common, listed, worktree] = await Promise.all([
-    ask(isBare ? '--absolute-git-dir' : '--show-toplevel'),
-    ask('--absolute-git-dir'),
-    ask('--git-common-dir'),
-    listFilters(git, folder, call.signal),
-    configured(git, folder, call.signal, '--get', 'core.worktree'),
-  ]);
-  await checkGitDir(call, { top, gitDir, commonDir: resolve(folder, common), worktree: worktree.replace(/\0$/, '') || undefined });
+  const [top, configured] = await Promise.all([isBare ? gitDir : ask('--show-toplevel'), ownSettings(git, folder, signal)]);
+  await checkGitDir(call, { top, gitDir, commonDir: resolve(folder, common), worktree: configured.worktree });
   const { cwd } = call.session;
   // What lies beside the workspace, in a repository around it, is no more to be seen than other files outside of it.
   const limit = isBelow(top, cwd) ? cwd : isBelow(cwd, top) ? top : folder;
   const scope = isBare || limit === top ? '' : `${slashed(relative(top, limit))}/`;
-  const { names, options: unfiltered } = withoutFilters(listed);
   const shown = (path: string): string => (isBare ? path : placeFrom(cwd, join(top, path)));
   const fromTop = (path: string) => pathFromTop(call, isBare ? cwd : top, path);
   const nested = shown('') === '' ? '' : `${shown('').replace(/\/$/, '')}/`;
@@ -66,32 +63,26 @@ export async function openRepository(git: Git, call: ToolCall, repository = '.')
     gitDir,
     isBare,
     scope,
-    filters: names,
-    read: (args, options = {}) => git.read(top, args, { signal: call.signal, ...options, before: [...unfiltered, ...(options.before ?? [])] }),
+    filters: configured.filters,
+    read: (args, options = {}) => git.read(top, args, { signal: call.signal, ...options, before: [...configured.withoutFilters, ...(options.before ?? [])] }),
     write: (args, options = {}) => git.write(top, args, { signal: call.signal, ...options }),
     shown,
     fromTop,
     async pathspecs(paths) {
-      if (paths) return (await Promise.all(paths.map(fromTop))).map((path) => `:(top,literal)${path}`);
+      if (paths) return (await Promise.all(paths.map(fromTop))).map((path) => (path === '.' ? ':(top)' : `:(top,literal)${path}`));
       return scope === '' ? [] : [`:(top,literal)${scope}`];
     },
     prefixes: scope === '' ? [`--src-prefix=a/${isBare ? '' : nested}`, `--dst-prefix=b/${isBare ? '' : nested}`, '--no-relative'] : [`--relative=${scope}`, '--src-prefix=a/', '--dst-prefix=b/'],
   };
 }
 
-const filterKeys = '^filter\\.';
-
-/** The filter drivers that are configured, for `withoutFilters`. */
-export function listFilters(git: Git, folder: string, signal: AbortSignal): Promise<string> {
-  return configured(git, folder, signal, '--show-scope', '--name-only', '--get-regexp', filterKeys);
-}
-
-/** What `git config` answers; nothing for a key that is not set, which is exit code 1. */
-async function configured(git: Git, folder: string, signal: AbortSignal, ...args: readonly string[]): Promise<string> {
+/** What the repository's own configuration says that matters for reading. */
+export async function ownSettings(git: Git, folder: string, signal: AbortSignal): Promise<OwnSettings> {
   try {
-    return await git.read(folder, ['config', '-z', ...args], { signal });
+    return parseSettings(await git.read(folder, ['config', ...settingsQuery], { signal }));
   } catch (error) {
-    if ((error as OperationalError).details?.['exitCode'] === 1) return '';
+    // No such key is exit code 1.
+    if ((error as OperationalError).details?.['exitCode'] === 1) return parseSettings('');
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import { readEnvironment, readSettings, surroundings } from './surroundings.ts';
 
 export interface GitOptions {
   readonly signal?: AbortSignal;
-  /** Milliseconds; default one minute. */
+  /** Milliseconds; default one minute for a read, ten for a write, whose hooks may run tests. */
   readonly timeout?: number;
   /** Standard input. */
   readonly input?: string;
@@ -21,9 +21,12 @@ export interface Git {
   write(folder: string, args: readonly string[], options?: GitOptions): Promise<string>;
 }
 
+const writeTimeout = 600_000;
+
 /** @param searchPath the value of PATH; a git that lies in the folder it is to look at is passed over */
 export function createGit(p: Pick<PluginContext, 'exec'>, searchPath: () => string | undefined = () => process.env['PATH']): Git {
   async function run(folder: string, args: readonly string[], env: Readonly<Record<string, string>>, { signal, timeout, input }: GitOptions): Promise<string> {
+    if (args.some((one) => one.includes('\0'))) throw new OperationalError('No name, path or text that git is given can hold a NUL character. Nothing was run.');
     const program = findProgram('git', searchPath() ?? '', folder);
     if (program === undefined) throw new OperationalError('There is no git: it was not found in PATH (one that lies below ${folder} is not used). Tell the person to install it.', { code: 'NO_GIT' });
     try {
@@ -34,6 +37,6 @@ export function createGit(p: Pick<PluginContext, 'exec'>, searchPath: () => stri
   }
   return {
     read: (folder, args, options = {}) => run(folder, ['--no-pager', ...readSettings.flatMap((one) => ['-c', one]), ...(options.before ?? []), ...args], { ...surroundings, ...readEnvironment }, options),
-    write: (folder, args, options = {}) => run(folder, ['--no-pager', ...args], surroundings, options),
+    write: (folder, args, options = {}) => run(folder, ['--no-pager', ...args], surroundings, { timeout: writeTimeout, ...options }),
   };
 }

@@ -23,6 +23,7 @@ export function stashTool(git: Git): Tool {
     description: 'Put uncommitted changes aside (push), bring them back (pop), or throw a stash away (drop). git_list lists stashes.',
     input,
     effect: 'exec',
+    deadline: 600,
     touches: (request) => touched(request),
     preview: async (request, call) => previewOf(await openRepository(git, call, request.repository), request),
     run: async (request, call) => {

@@ -34,6 +34,7 @@ Untracked (1):
   expect(data).toMatchObject({ branch: 'main', stashes: 0, untracked: ['new/'], conflicts: [], changes: expect.arrayContaining([{ path: 'moved.txt', from: 'a.txt', staged: 'R', unstaged: '.', isSubmodule: false }]) });
   expect(await at.text('git_status', { untracked: 'files' })).toContain('Untracked (2):\n  new/1.txt\n  new/2.txt');
   expect(await at.text('git_status', { untracked: 'none' })).not.toContain('new/');
+  expect(await at.text('git_status', { paths: ['.'] })).toBe(text);
   expect(await at.text('git_status', { paths: ['b.txt'] })).toBe('On branch main.\nChanged, not staged (1):\n  modified: b.txt');
 });
 

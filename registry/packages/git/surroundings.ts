@@ -51,20 +51,30 @@ export const readSettings: readonly string[] = [
 /** For whatever shows differences: no external program, no conversion, names as `a/…` and `b/…`. */
 export const plainDiff: readonly string[] = ['--no-ext-diff', '--no-textconv', '--no-color', '--submodule=short', '--ignore-submodules=dirty', '--find-renames'];
 
-/**
- * Options that turn off the filter drivers (`clean`, `smudge`, `process`) which the repository itself configures:
- * status, diff and blame run them on files that may have changed. Those of the person's own configuration stay.
- *
- * @param listed output of `git config --show-scope -z --name-only --get-regexp '^filter\.'`
- */
-export function withoutFilters(listed: string): { readonly names: readonly string[]; readonly options: readonly string[] } {
-  const fields = listed.split('\0');
-  const names = new Set<string>();
+/** Arguments of `git config` whose output {@link parseSettings} reads. */
+export const settingsQuery: readonly string[] = ['--show-scope', '-z', '--get-regexp', '^(filter\\..*|core\\.worktree)$'];
+
+export interface OwnSettings {
+  /** Filter drivers (`clean`, `smudge`, `process`) that the repository itself configures; the person's own are not among them. */
+  readonly filters: readonly string[];
+  /** Options of git that turn them off: status, diff and blame run them on files that may have changed. */
+  readonly withoutFilters: readonly string[];
+  readonly worktree: string | undefined;
+}
+
+export function parseSettings(output: string): OwnSettings {
+  const fields = output.split('\0');
+  const filters = new Set<string>();
+  let worktree: string | undefined;
   for (let at = 0; at + 1 < fields.length; at += 2) {
-    const [scope, key = ''] = [fields[at], fields[at + 1]];
-    const name = /^filter\.([\s\S]*)\.[^.]+$/.exec(key)?.[1];
-    if (name !== undefined && (scope === 'local' || scope === 'worktree')) names.add(name);
+    const [scope, field = ''] = [fields[at], fields[at + 1]];
+    if (scope !== 'local' && scope !== 'worktree') continue;
+    // The name of a key ends at the first line end, and holds none.
+    const [, key = '', value] = /^([^\n]*)\n?([\s\S]*)$/.exec(field) ?? [];
+    const driver = /^filter\.(.*)\.[^.]+$/.exec(key)?.[1];
+    if (key === 'core.worktree') worktree = value;
+    else if (driver !== undefined) filters.add(driver);
   }
   const off = (key: string): string[] => (key.includes('=') ? [`--config-env=${key}=${empty}`] : ['-c', `${key}=`]);
-  return { names: [...names], options: [...names].flatMap((name) => ['clean', 'smudge', 'process', 'required'].flatMap((part) => off(`filter.${name}.${part}`))) };
+  return { filters: [...filters], withoutFilters: [...filters].flatMap((driver) => ['clean', 'smudge', 'process', 'required'].flatMap((part) => off(`filter.${driver}.${part}`))), worktree };
 }
