@@ -98,6 +98,10 @@ describe('git_commit', () => {
     expect(said).toMatch(/^Nothing was committed\. git commit failed with exit code 1: checked\na\.txt is staged now\.$/);
     expect(head()).toBe(before);
     expect(read('seen.txt')).toBe('a.txt\n');
+    at.git('config', 'hook.linter.event', 'commit-msg');
+    at.git('config', 'hook.other.event', 'pre-push');
+    expect(await at.preview('git_commit', { message: 'm', paths: ['a.txt'] })).toContain('Runs the hooks pre-commit, linter (commit-msg) of the repository.');
+    at.git('config', '--remove-section', 'hook.linter');
     hook('pre-commit', 'exit 0');
     hook('commit-msg', 'echo "signed off" >> "$1"');
     await at.run('git_commit', { message: 'm', paths: ['a.txt'] });

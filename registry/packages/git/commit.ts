@@ -101,12 +101,25 @@ async function previewOf(repo: Repository, { message, paths }: Input): Promise<s
 async function hooksOf(repo: Repository): Promise<string[]> {
   // `read` looks in no folder of hooks: the one that counts is asked for without its settings.
   const folder = resolve(repo.top, (await repo.write(['rev-parse', '--git-path', 'hooks'])).replace(/\n$/, ''));
-  return hookNames.filter((name) => {
+  const inFolder = hookNames.filter((name) => {
     try {
       accessSync(join(folder, name), constants.X_OK);
       return true;
     } catch {
       return false;
     }
+  });
+  return [...inFolder, ...(await configuredHooks(repo))];
+}
+
+/** Hooks that the configuration holds, which git knows since 2.54: `linter (pre-commit)`. */
+async function configuredHooks(repo: Repository): Promise<string[]> {
+  const output = await repo.read(['config', '-z', '--get-regexp', '^hook\\..*\\.event$']).catch((error: OperationalError) => {
+    if (error.details?.['exitCode'] === 1) return '';
+    throw error;
+  });
+  return output.split('\0').flatMap((field) => {
+    const [key = '', event = ''] = field.split('\n');
+    return hookNames.includes(event) ? [`${nameText(key.slice('hook.'.length, -'.event'.length))} (${event})`] : [];
   });
 }

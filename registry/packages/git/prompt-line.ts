@@ -41,7 +41,7 @@ function unknown({ log }: Pick<PluginContext, 'log'>, error: unknown): undefined
 
 async function lineFor(git: Git, cwd: string): Promise<string> {
   const signal = AbortSignal.timeout(patience);
-  const { withoutFilters: before } = await ownSettings(git, cwd, signal);
+  const { turnedOff: before } = await ownSettings(git, cwd, signal);
   const status = parseStatus(await git.read(cwd, ['status', '--porcelain=v2', '--branch', '--no-ahead-behind', '-z', '--untracked-files=no', '--ignore-submodules=dirty', '--', '.'], { signal, timeout: patience, before }));
   const { branch, commit, changes, conflicts } = status;
   const head = branch === undefined ? `HEAD detached at ${commit?.slice(0, 10) ?? 'nothing'}` : `branch ${nameText(branch).slice(0, maxName)}${commit === undefined ? ' without a commit' : ''}`;

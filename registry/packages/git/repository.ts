@@ -64,7 +64,7 @@ export async function openRepository(git: Git, call: ToolCall, repository = '.')
     isBare,
     scope,
     filters: configured.filters,
-    read: (args, options = {}) => git.read(top, args, { signal: call.signal, ...options, before: [...configured.withoutFilters, ...(options.before ?? [])] }),
+    read: (args, options = {}) => git.read(top, args, { signal: call.signal, ...options, before: [...configured.turnedOff, ...(options.before ?? [])] }),
     write: (args, options = {}) => git.write(top, args, { signal: call.signal, ...options }),
     shown,
     fromTop,

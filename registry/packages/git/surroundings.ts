@@ -17,8 +17,9 @@ export const surroundings: Readonly<Record<string, string>> = {
   GIT_LITERAL_PATHSPECS: '0',
 };
 
-/** The value of settings whose name holds a `=`, which `-c` would take for its end. */
-const empty = 'AGENT_GIT_EMPTY';
+/** Variables for the values of settings whose name may hold a `=`, which `-c` would take for its end. */
+const off = 'AGENT_GIT_OFF';
+const none = 'AGENT_GIT_NONE';
 
 export const readEnvironment: Readonly<Record<string, string>> = {
   // A refreshed index would be written, and post-index-change run.
@@ -26,7 +27,8 @@ export const readEnvironment: Readonly<Record<string, string>> = {
   // A partial clone fetches what it lacks, by whatever command its configuration names: the first for git since 2.45.
   GIT_NO_LAZY_FETCH: '1',
   GIT_ALLOW_PROTOCOL: 'none',
-  [empty]: '',
+  [off]: 'false',
+  [none]: '',
 };
 
 export const readSettings: readonly string[] = [
@@ -52,29 +54,40 @@ export const readSettings: readonly string[] = [
 export const plainDiff: readonly string[] = ['--no-ext-diff', '--no-textconv', '--no-color', '--submodule=short', '--ignore-submodules=dirty', '--find-renames'];
 
 /** Arguments of `git config` whose output {@link parseSettings} reads. */
-export const settingsQuery: readonly string[] = ['--show-scope', '-z', '--get-regexp', '^(filter\\..*|core\\.worktree)$'];
+export const settingsQuery: readonly string[] = ['--show-scope', '-z', '--get-regexp', '^(filter\\..*|hook\\..*|core\\.worktree)$'];
 
 export interface OwnSettings {
   /** Filter drivers (`clean`, `smudge`, `process`) that the repository itself configures; the person's own are not among them. */
   readonly filters: readonly string[];
-  /** Options of git that turn them off: status, diff and blame run them on files that may have changed. */
-  readonly withoutFilters: readonly string[];
+  /**
+   * Options of git that turn off these, which status, diff and blame run on files that may have changed, and the hooks
+   * that the configuration itself holds (since 2.54), which lie in no folder.
+   */
+  readonly turnedOff: readonly string[];
   readonly worktree: string | undefined;
 }
 
 export function parseSettings(output: string): OwnSettings {
   const fields = output.split('\0');
   const filters = new Set<string>();
+  const hooks = new Set<string>();
   let worktree: string | undefined;
   for (let at = 0; at + 1 < fields.length; at += 2) {
     const [scope, field = ''] = [fields[at], fields[at + 1]];
     if (scope !== 'local' && scope !== 'worktree') continue;
     // The name of a key ends at the first line end, and holds none.
     const [, key = '', value] = /^([^\n]*)\n?([\s\S]*)$/.exec(field) ?? [];
-    const driver = /^filter\.(.*)\.[^.]+$/.exec(key)?.[1];
+    const [, section, name] = /^(filter|hook)\.(.*)\.[^.]+$/.exec(key) ?? [];
     if (key === 'core.worktree') worktree = value;
-    else if (driver !== undefined) filters.add(driver);
+    else if (name !== undefined) (section === 'filter' ? filters : hooks).add(name);
   }
-  const off = (key: string): string[] => (key.includes('=') ? [`--config-env=${key}=${empty}`] : ['-c', `${key}=`]);
-  return { filters: [...filters], withoutFilters: [...filters].flatMap((driver) => ['clean', 'smudge', 'process', 'required'].flatMap((part) => off(`filter.${driver}.${part}`))), worktree };
+  const set = (key: string, variable: string): string => `--config-env=${key}=${variable}`;
+  return {
+    filters: [...filters],
+    turnedOff: [
+      ...[...filters].flatMap((name) => [...['clean', 'smudge', 'process'].map((part) => set(`filter.${name}.${part}`, none)), set(`filter.${name}.required`, off)]),
+      ...[...hooks].map((name) => set(`hook.${name}.enabled`, off)),
+    ],
+    worktree,
+  };
 }

@@ -1,9 +1,10 @@
 /** Commands that only read run nothing that the repository configures. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { site, type Site } from './repositories.testing.ts';
+import { parseSettings } from './surroundings.ts';
 
 let at: Site;
 beforeEach(async () => {
@@ -54,6 +55,8 @@ function setTraps(): void {
     'diff.ignoreSubmodules': 'none',
     'status.submoduleSummary': 'true',
     'submodule.recurse': 'true',
+    'hook.index.command': trap('hook-configured'),
+    'hook.index.event': 'post-index-change',
     'alias.status': `!${trap('alias')}`,
     'trailer.sign.cmd': trap('trailer'),
     'color.ui': 'always',
@@ -136,8 +139,11 @@ describe('a repository full of traps', () => {
     at.git('-C', join(at.cwd, 'module'), 'config', 'filter.own.clean', trap('module-clean'));
     at.write({ 'module/.gitattributes': '* filter=own\n', 'module/new.txt': 'x' });
     for (const name of tripped()) expect.fail(`${name} was tripped by the test itself`);
+    touchAll();
+    const index = statSync(join(at.cwd, '.git', 'index')).mtimeMs;
     await readEverything();
     expect(tripped()).toEqual([]);
+    expect(statSync(join(at.cwd, '.git', 'index')).mtimeMs).toBe(index);
   });
 
   test('trips many of them for who looks with git alone: they do work', () => {
@@ -181,6 +187,16 @@ describe('a repository full of traps', () => {
     expect(await own.text('git_diff', { paths: ['conv.trap'] })).toContain('+UPPER');
     expect(tripped()).toContain('own-clean');
   });
+});
+
+test('what is turned off is what the repository configures, under any name', () => {
+  const output = ['global', 'filter.lfs.clean\nlfs', 'local', 'filter.a=b.c.clean\nx\ny', 'local', 'filter.a=b.c.required', 'worktree', 'hook.日本.command\nz', 'local', 'core.worktree\n../x', 'command', 'hook.mine.event\npre-commit', ''].join('\0');
+  expect(parseSettings(output)).toEqual({
+    filters: ['a=b.c'],
+    turnedOff: ['--config-env=filter.a=b.c.clean=AGENT_GIT_NONE', '--config-env=filter.a=b.c.smudge=AGENT_GIT_NONE', '--config-env=filter.a=b.c.process=AGENT_GIT_NONE', '--config-env=filter.a=b.c.required=AGENT_GIT_OFF', '--config-env=hook.日本.enabled=AGENT_GIT_OFF'],
+    worktree: '../x',
+  });
+  expect(parseSettings('')).toEqual({ filters: [], turnedOff: [], worktree: undefined });
 });
 
 describe('a partial clone', () => {
