@@ -152,6 +152,16 @@ describe('git_commit', () => {
     expect(await at.failure('git_commit', { message: 'a\0b', paths: ['a.txt'] })).toContain('Nothing was committed');
   });
 
+  test('a step of a rebase, which is then still in progress', async () => {
+    conflict();
+    at.git('switch', '-q', 'side');
+    expect(() => at.git('rebase', 'main')).toThrow();
+    at.write({ 'a.txt': 'both\n' });
+    expect(await at.text('git_commit', { message: 'resolved', paths: ['a.txt'] })).toMatch(/^Committed [0-9a-f]+ on no branch[^]*\(A rebase is still in progress\.\)$/);
+    at.git('rebase', '--continue');
+    expect(at.git('log', '--format=%s', 'side')).toBe('resolved\nmain\nfirst\n');
+  });
+
   test('no editor, pager or question waits for anybody', async () => {
     for (const key of ['core.editor', 'sequence.editor', 'core.pager']) at.git('config', key, 'sleep 100');
     at.git('config', 'commit.verbose', 'true');

@@ -20,6 +20,7 @@ type Input = z.output<typeof input>;
 
 /** Seconds: hooks may run the tests. */
 const deadline = 600;
+const whole: readonly string[] = ['A merge', 'A cherry-pick', 'A rebase'];
 const hookNames = ['pre-commit', 'prepare-commit-msg', 'commit-msg', 'post-commit'];
 
 export function commitTool(git: Git): Tool {
@@ -39,7 +40,7 @@ async function commit(repo: Repository, { message, paths }: Input, call: ToolCal
   const specs = paths ? await repo.pathspecs(paths) : [];
   if (paths) await repo.write(['add', '--all', '--', ...specs]);
   // A merge is committed as a whole, with what was given as resolved.
-  const only = paths && doing !== 'A merge' && doing !== 'A cherry-pick' ? ['--only', '--', ...specs] : [];
+  const only = paths && !whole.includes(doing ?? '') ? ['--only', '--', ...specs] : [];
   try {
     await repo.write(['commit', '--quiet', '--cleanup=whitespace', '--file=-', ...only], { input: message });
   } catch (error) {
@@ -54,7 +55,7 @@ async function commit(repo: Repository, { message, paths }: Input, call: ToolCal
   return [
     `Committed ${id} on ${status.branch === undefined ? 'no branch: HEAD is detached. git_branch create keeps it' : nameText(status.branch)}: ${subject}`,
     ...statLines(stats, repo.shown),
-    ...(doing !== undefined && doing !== 'A merge' && doing !== 'A cherry-pick' ? [`(${doing} is still in progress.)`] : []),
+    ...(operationInProgress(repo) === undefined ? [] : [`(${operationInProgress(repo)} is still in progress.)`]),
   ].join('\n');
 }
 

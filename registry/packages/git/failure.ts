@@ -8,6 +8,7 @@ type Explain = (found: RegExpExecArray, folder: string) => string;
 /** The first that fits counts. */
 const known: readonly (readonly [pattern: RegExp, explain: Explain])[] = [
   [/detected dubious ownership in repository at '([\s\S]*?)'\n|unsafe repository \('([\s\S]*?)'/, ([, one, other], folder) => `git refuses the repository at ${one ?? other ?? folder}: it belongs to another user, who could make git run things. If the person trusts it, they can run: git config --global --add safe.directory '${one ?? other ?? folder}'. Do not do that for them.`],
+  [/not a git repository: '?([^'\n]+?)'?\n/, ([, place], folder) => `${folder} has a .git that leads to ${place}, where no repository is any more: a worktree or submodule that was removed or moved. \`git worktree repair\` or \`git submodule update --init\` may mend it.`],
   [/not a git repository/, (_, folder) => `${folder} is not in a git repository. Name the folder of one as "repository"; \`git init\` makes a new one, if that is wanted.`],
   [/Unable to create '([\s\S]*?\.lock)': File exists/, ([, file]) => `Another git command is at work, or one was killed: ${file} exists. Nothing was changed. Try again in a moment; if no git runs any more, the person can delete that file.`],
   [/Please tell me who you are|unable to auto-detect email address|empty ident name/, () => 'git does not know who commits. Nothing was committed. Ask the person for the name and address to use, and to set them: git config user.name … and git config user.email …'],

@@ -16,6 +16,19 @@ test('no repository, and what to do', async () => {
   expect(await empty.failure('git_status', { repository: '..' })).toContain('outside the workspace');
 });
 
+test.each(['a.txt/below', 'x'.repeat(5_000), 'a\0b', 'nowhere/at/all'])('a path that cannot be is news: %j', async (path) => {
+  at.write({ 'a.txt': 'one\n' });
+  at.commit('first');
+  for (const tool of ['git_status', 'git_diff', 'git_log', 'git_show']) await at.run(tool, { paths: [path] }).catch((error: Error) => expect(error.name).toBe('OperationalError'));
+  for (const tool of ['git_blame', 'git_show']) expect(await at.failure(tool, { file: path })).not.toBe('');
+  for (const tool of ['git_status', 'git_commit']) expect(await at.failure(tool, { repository: path, message: 'm' })).not.toBe('');
+});
+
+test('a .git that leads nowhere', async () => {
+  at.write({ 'gone/.git': 'gitdir: ../nowhere\n' });
+  expect(await at.failure('git_status', { repository: 'gone' })).toMatch(/has a \.git that leads to \S*nowhere, where no repository is any more/);
+});
+
 test('no git, and what to do', async () => {
   await using poor = await site({ bare: true });
   const path = process.env['PATH'];

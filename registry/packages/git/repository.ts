@@ -1,5 +1,5 @@
 /** The repository a call is about: where it is, what of it may be seen, and names in it. */
-import { existsSync, lstatSync } from 'node:fs';
+import { existsSync, lstatSync, type Stats } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { OperationalError, type ToolCall, type Touch, z } from 'newt-agent';
 import { checkGitDir } from './git-dir.ts';
@@ -40,7 +40,7 @@ export function touched({ repository, paths = [] }: { readonly repository?: stri
 /** @throws OperationalError where there is none that may be used */
 export async function openRepository(git: Git, call: ToolCall, repository = '.'): Promise<Repository> {
   const folder = await call.resolve(repository, 'read');
-  if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw new OperationalError(`${repository} is not a folder: "repository" takes the folder of a repository.`);
+  if (!lookAt(folder)?.isDirectory()) throw new OperationalError(`${repository} is not a folder: "repository" takes the folder of a repository.`);
   const { signal } = call;
   const ask = async (...args: string[]): Promise<string> => (await git.read(folder, ['rev-parse', ...args], { signal })).replace(/\n$/, '');
   const facts = ['--is-bare-repository', '--is-inside-work-tree', '--absolute-git-dir', '--git-common-dir'];
@@ -87,10 +87,19 @@ export async function ownSettings(git: Git, folder: string, signal: AbortSignal)
   }
 }
 
+/** What lies at a path, a link not followed; undefined where nothing can: what is wrong with it, `resolve` says. */
+function lookAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
 /** git knows a symbolic link as a file of its own: what it leads to is somebody else's. */
 async function pathFromTop(call: ToolCall, top: string, path: string): Promise<string> {
   const given = resolve(call.session.cwd, path);
-  const isLink = lstatSync(given, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
+  const isLink = lookAt(given)?.isSymbolicLink() ?? false;
   const real = isLink ? join(await call.resolve(dirname(given), 'read'), basename(given)) : await call.resolve(path, 'read');
   if (!isBelow(top, real)) throw new OperationalError(`${path} is not in the repository at ${top}. For a file of another one, name its folder as "repository".`);
   return slashed(relative(top, real)) || '.';
