@@ -1,6 +1,7 @@
 /**
  * What git finds around it. A repository can name programs that git runs; commands that only read must not run any of
- * them, since nobody is asked before they run. Each line below is tried by a booby-trapped repository in `traps.test.ts`.
+ * them, since nobody is asked before they run. `traps.test.ts` tries it with a booby-trapped repository; some of the lines
+ * below are a second lock on one door.
  */
 
 /** For every command: no question, no editor, no pager, English messages, pathspecs as we write them. */

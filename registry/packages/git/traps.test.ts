@@ -67,7 +67,7 @@ function setTraps(): void {
 
 /** Every file looks as if it had changed, so that git has to look into it. */
 function touchAll(): void {
-  for (const name of ['plain.txt', 'conv.trap', 'piped.process', 'equals.eq', 'merged.txt']) utimesSync(join(at.cwd, name), new Date(1e12), new Date(1e12));
+  for (const name of ['plain.txt', 'conv.trap', 'piped.process', 'equals.eq', 'merged.txt', 'module/in.txt']) utimesSync(join(at.cwd, name), new Date(1e12), new Date(1e12));
 }
 
 async function readEverything(): Promise<void> {
@@ -122,7 +122,9 @@ function build(): void {
   at.git('reset', '-q', '--hard', 'signed');
   const module = join(at.cwd, 'module');
   at.git('init', '-q', '-b', 'main', module);
-  at.git('-C', module, 'commit', '-q', '--allow-empty', '-m', 'inside');
+  at.write({ 'module/in.txt': 'one\n', 'module/.gitattributes': '* filter=own\n' });
+  at.git('-C', module, 'add', '.');
+  at.git('-C', module, 'commit', '-q', '-m', 'inside');
   at.git('add', 'module');
   at.write({ 'plain.txt': 'stashed\n' });
   at.commit('module');
@@ -137,7 +139,7 @@ describe('a repository full of traps', () => {
     setTraps();
     for (const key of ['core.fsmonitor', 'diff.external']) at.git('-C', join(at.cwd, 'module'), 'config', key, trap(`module-${key}`, 'exit 1'));
     at.git('-C', join(at.cwd, 'module'), 'config', 'filter.own.clean', trap('module-clean'));
-    at.write({ 'module/.gitattributes': '* filter=own\n', 'module/new.txt': 'x' });
+    at.write({ 'module/new.txt': 'x' });
     for (const name of tripped()) expect.fail(`${name} was tripped by the test itself`);
     touchAll();
     const index = statSync(join(at.cwd, '.git', 'index')).mtimeMs;
