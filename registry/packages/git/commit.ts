@@ -45,6 +45,7 @@ async function commit(repo: Repository, { message, paths }: Input, call: ToolCal
     await repo.write(['commit', '--quiet', '--cleanup=whitespace', '--file=-', ...only], { input: message });
   } catch (error) {
     if (!isOperational(error) || call.signal.aborted) throw error;
+    // Where that cannot be told either, the first failure is the one to tell.
     const after = await repo.read(['rev-parse', '--verify', '--quiet', 'HEAD']).catch(() => undefined);
     // It was made, and what came after failed: a hook that takes for ever.
     if (after !== undefined && after.trim() !== status.commit) throw new OperationalError(`It was committed as ${after.slice(0, 10)}, but then: ${(error as Error).message}`, {}, { cause: error });
@@ -94,6 +95,7 @@ async function previewOf(repo: Repository, { message, paths }: Input): Promise<s
     ...message.trim().split('\n').slice(0, 30).map((line) => `    ${line}`.trimEnd()),
     ...(stats.length > 0 || fresh.length === 0 ? statLines(stats, repo.shown) : []),
     ...listed(fresh, 50),
+    ...(paths && whole.includes(doing ?? '') ? ['All else that is staged is committed with it.'] : []),
     hooks.length ? `Runs the ${hooks.length === 1 ? 'hook' : 'hooks'} ${hooks.join(', ')} of the repository.` : 'The repository has no hooks for this.',
   ].join('\n');
 }

@@ -74,7 +74,7 @@ export async function diffText(repo: Repository, command: readonly string[], spe
   const stats = parseNumstat(await repo.read([...command, ...plainDiff, '--no-relative', '--numstat', '-z', '--', ...specs]));
   const summary = statLines(stats, repo.shown);
   if (onlyStat) return stats.length === 0 ? '' : summary.join('\n');
-  const patch = await patchOf(repo, [...command, ...plainDiff, ...repo.prefixes, '--patch', `--unified=${context}`, '--', ...specs]);
+  const patch = await patchOf(repo, [...command, ...plainDiff, ...repo.naming(specs), '--patch', `--unified=${context}`, '--', ...specs]);
   if (patch === undefined) return [...summary, `The diff is too large to be read as a whole. Ask for single files with "paths".`].join('\n');
   if (changedLines(stats) <= largeLines && patch.length <= largeText) return patch.trimEnd();
   const advice = narrowed ? 'A smaller "context" shortens it; read_file shows the file itself.' : 'To see them, ask for single files with "paths"';

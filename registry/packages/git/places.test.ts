@@ -100,9 +100,10 @@ test('a workspace within a repository: what lies beside it is not shown', async 
   at.commit('first');
   at.write({ 'secret.txt': 'two\n', 'inner/a.txt': 'two\n', 'beside.txt': '' });
   const cwd = join(at.cwd, 'inner');
+  let allowed = cwd;
   const inside = async (name: string, input: object = {}): Promise<string> => {
     const whole = at.workspace.call();
-    const call = { ...whole, session: { ...whole.session, cwd }, resolve: (path: string) => whole.resolve(join(path.startsWith('/') ? '' : cwd, path), 'read').then((real) => (real.startsWith(cwd) ? real : call.fail(`${path} lies outside`))) };
+    const call = { ...whole, session: { ...whole.session, cwd }, resolve: (path: string) => whole.resolve(join(path.startsWith('/') ? '' : cwd, path), 'read').then((real) => (real.startsWith(allowed) ? real : call.fail(`${path} lies outside`))) };
     const run = async (tool: Tool, given: object): Promise<{ text: string }> => {
       const answer = await tool.run((await tool.input.parseAsync(given)) as never, call as never);
       return typeof answer === 'string' ? { text: answer } : answer;
@@ -122,6 +123,9 @@ test('a workspace within a repository: what lies beside it is not shown', async 
   await expect(inside('git_show', { file: '../secret.txt' })).rejects.toThrow('outside');
   await expect(inside('git_diff', { paths: ['../secret.txt'] })).rejects.toThrow('outside');
   await expect(inside('git_diff', { from: 'HEAD:secret.txt' })).rejects.toThrow('names a file');
+  // Unless a person allowed it.
+  allowed = at.cwd;
+  expect(await inside('git_diff', { paths: ['../secret.txt', 'a.txt'] })).toMatch(/--- a\/inner\/a\.txt[^]*--- a\/secret\.txt/);
 });
 
 test('a working tree that the configuration moves elsewhere is not looked at', async () => {

@@ -24,8 +24,8 @@ export interface Repository {
   pathspecs(paths?: readonly string[]): Promise<string[]>;
   /** A path as the model gave it, from the top with forward slashes. */
   fromTop(path: string): Promise<string>;
-  /** Arguments that name files in a diff as {@link shown} does. */
-  readonly prefixes: readonly string[];
+  /** Arguments for a diff of these pathspecs that name files as {@link shown} does. */
+  naming(specs: readonly string[]): readonly string[];
 }
 
 export const repositoryInput = z.string().min(1).optional().describe('folder of the repository; default: the workspace');
@@ -57,7 +57,8 @@ export async function openRepository(git: Git, call: ToolCall, repository = '.')
   const scope = isBare || limit === top ? '' : `${slashed(relative(top, limit))}/`;
   const shown = (path: string): string => (isBare ? path : placeFrom(cwd, join(top, path)));
   const fromTop = (path: string) => pathFromTop(call, isBare ? cwd : top, path);
-  const nested = shown('') === '' ? '' : `${shown('').replace(/\/$/, '')}/`;
+  // Of a repository below the workspace: the way to it.
+  const below = isBare || limit !== top || top === cwd ? '' : `${placeFrom(cwd, top)}/`;
   return {
     top,
     gitDir,
@@ -72,7 +73,12 @@ export async function openRepository(git: Git, call: ToolCall, repository = '.')
       if (paths) return (await Promise.all(paths.map(fromTop))).map((path) => (path === '.' ? ':(top)' : `:(top,literal)${path}`));
       return scope === '' ? [] : [`:(top,literal)${scope}`];
     },
-    prefixes: scope === '' ? [`--src-prefix=a/${isBare ? '' : nested}`, `--dst-prefix=b/${isBare ? '' : nested}`, '--no-relative'] : [`--relative=${scope}`, '--src-prefix=a/', '--dst-prefix=b/'],
+    naming(specs) {
+      // What was allowed beside the workspace would be left out: then all is named from the top.
+      const isWithin = scope !== '' && specs.every((spec) => `${spec}/`.startsWith(`:(top,literal)${scope}`));
+      if (isWithin) return [`--relative=${scope}`, '--src-prefix=a/', '--dst-prefix=b/'];
+      return ['--no-relative', `--src-prefix=a/${below}`, `--dst-prefix=b/${below}`];
+    },
   };
 }
 
