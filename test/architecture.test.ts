@@ -84,8 +84,20 @@ describe('imports run one way', () => {
     expect(strays(own.slice(0, -1), (imported, { path }) => imported.startsWith(own) || imported === 'newt-agent' || path.startsWith('plugins-builtin/agent/api/'))).toEqual([]);
   });
 
-  test('the registry imports newt-agent and the kernel', () => {
-    expect(strays('registry', (imported) => imported === 'newt-agent' || imported.startsWith('registry/') || imported.startsWith('kernel/'))).toEqual([]);
+  test('the registry imports newt-agent and the kernel, and no package', () => {
+    const own = (imported: string): boolean => imported.startsWith('registry/') && !imported.startsWith('registry/packages/');
+    expect(strays('registry', (imported, { path }) => path.startsWith('registry/packages/') || imported === 'newt-agent' || own(imported) || imported.startsWith('kernel/'))).toEqual([]);
+  });
+
+  const packages = readdirSync(join(root, 'registry', 'packages'), { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  test.for(packages)('the package %s imports newt-agent, Node, what it depends on, and itself', (name) => {
+    const own = `registry/packages/${name}/`;
+    const { dependencies = {} } = JSON.parse(readFileSync(join(root, own, 'package.json'), 'utf8')) as { dependencies?: Record<string, string> };
+    const declared = Object.keys(dependencies);
+    const sources = shipped.filter(({ path }) => path.startsWith(own));
+    expect(sources.length).toBeGreaterThan(0);
+    const isAllowed = (imported: string): boolean => imported === 'newt-agent' || imported.startsWith('node:') || imported.startsWith(own) || declared.some((one) => imported === one || imported.startsWith(`${one}/`));
+    expect(sources.flatMap((source) => importsOf(source).filter((imported) => !isAllowed(imported)).map((imported) => `${source.path} imports ${imported}`))).toEqual([]);
   });
 
   test('the template imports newt-agent and itself', () => {
