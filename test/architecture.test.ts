@@ -77,11 +77,21 @@ describe('imports run one way', () => {
     expect(strays('plugins-builtin/agent/api', (imported) => imported.startsWith('plugins-builtin/agent/api/') || imported === 'kernel/index.ts')).toEqual([]);
   });
 
-  const plugins = readdirSync(join(root, 'plugins-builtin'), { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  const plugins = readdirSync(join(root, 'plugins-builtin'), { withFileTypes: true }).filter((entry) => entry.isDirectory() && entry.name !== 'testing').map(({ name }) => name);
   test.for(plugins)('the built-in plugin %s imports newt-agent and itself', (name) => {
     const own = `plugins-builtin/${name}/`;
     // The domain is part of newt-agent, and cannot import what is made of it.
     expect(strays(own.slice(0, -1), (imported, { path }) => imported.startsWith(own) || imported === 'newt-agent' || path.startsWith('plugins-builtin/agent/api/'))).toEqual([]);
+  });
+
+  test('the test kit is a composition root: it takes the kernel and built-in parts, and nobody takes it', () => {
+    const parts = ['plugins-builtin/public.ts', 'plugins-builtin/builtins.ts', 'plugins-builtin/cli/program.ts', 'plugins-builtin/cli/failure.ts'];
+    expect(strays('plugins-builtin/testing', (imported) => imported.startsWith('plugins-builtin/testing/') || imported.startsWith('kernel/') || parts.includes(imported))).toEqual([]);
+    const roots = ['plugins-builtin/testing.ts', 'plugins-builtin/examine.ts'];
+    const users = shipped.filter((source) => !source.path.startsWith('plugins-builtin/testing/') && !roots.includes(source.path) && importsOf(source).some((imported) => /^plugins-builtin\/(testing|examine)\b/.test(imported)));
+    expect(users.map(({ path }) => path)).toEqual([]);
+    // Any test runner will do.
+    expect(shipped.filter(({ path }) => path.startsWith('plugins-builtin/testing')).flatMap(importsOf).filter((imported) => /^(vitest|node:test|jest)/.test(imported))).toEqual([]);
   });
 
   test('the registry imports newt-agent and the kernel', () => {
