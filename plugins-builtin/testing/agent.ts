@@ -12,6 +12,7 @@ import { type Command, definePlugin, type Event, type Fault, type HookMap, type 
 import { type Clock, stoppedClock } from './clock.ts';
 import { type Deed, type DeedOf, notedContext, type World } from './deeds.ts';
 import { candidateOf, type GivenPlugin, withContext } from './given-plugin.ts';
+import { packageVersion as version } from './package.ts';
 import { type CommandOptions, type CommandResult, runCommand } from './run-command.ts';
 import { type Reply, type Script, type SeenRequest, scriptedModels } from './scripted-model.ts';
 
@@ -99,7 +100,6 @@ export interface TestAgent extends AsyncDisposable {
 /** The built-in plugins a task needs. The model is the kit's own. */
 const parts = ['agent', 'files', 'code-search', 'permissions', 'shell'];
 const defaultStart = Date.UTC(2026, 0, 1);
-const version = (JSON.parse(readFileSync(packageFile(), 'utf8')) as { version: string }).version;
 
 /**
  * Starts an agent with these plugins. Its home and its workspace are temporary, and go with it: `await using`.
@@ -224,17 +224,5 @@ function linesOf(file: string): string[] {
     return readFileSync(file, 'utf8').trimEnd().split('\n');
   } catch {
     return []; // nothing was logged yet
-  }
-}
-
-/** Of this package, from its sources as from its bundle. */
-function packageFile(): string {
-  for (let folder = import.meta.dirname; ; folder = dirname(folder)) {
-    const file = join(folder, 'package.json');
-    try {
-      if ((JSON.parse(readFileSync(file, 'utf8')) as { name?: unknown }).name === 'newt-agent') return file;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || folder === dirname(folder)) throw error;
-    }
   }
 }
