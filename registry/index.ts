@@ -5,6 +5,7 @@ import { pluginsCheck, trustCheck } from './checks.ts';
 import { faultsCommand } from './faults.ts';
 import { listCommand } from './list.ts';
 import { manifest } from './manifest.ts';
+import { newCommand } from './new.ts';
 import { releaseCommand } from './release.ts';
 import { removeCommand } from './remove.ts';
 import { grantCommand, revokeCommand, trustStatusCommand } from './trust.ts';
@@ -20,6 +21,7 @@ export default definePlugin(manifest, (p) => ({
     'plugin list': listCommand(p),
     'plugin add': addCommand(p),
     'plugin remove': removeCommand(p),
+    'plugin new': newCommand(p),
     'plugin faults': faultsCommand(p),
     'plugin release': releaseCommand(p),
     'plugin why': whyCommand(p),
