@@ -2,6 +2,7 @@
 import { definePlugin } from 'newt-agent';
 import { addCommand } from './add.ts';
 import { pluginsCheck, trustCheck } from './checks.ts';
+import { devCommand } from './dev.ts';
 import { faultsCommand } from './faults.ts';
 import { listCommand } from './list.ts';
 import { manifest } from './manifest.ts';
@@ -22,6 +23,7 @@ export default definePlugin(manifest, (p) => ({
     'plugin add': addCommand(p),
     'plugin remove': removeCommand(p),
     'plugin new': newCommand(p),
+    'plugin dev': devCommand(p),
     'plugin faults': faultsCommand(p),
     'plugin release': releaseCommand(p),
     'plugin why': whyCommand(p),

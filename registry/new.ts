@@ -18,7 +18,7 @@ export function newCommand(p: PluginContext): Command {
       { flags: '--json', description: 'Print what was written as JSON' },
     ],
     examples: ['agent plugin new word-count', 'agent plugin new deploy --kind command', 'agent plugin new keys --kind hook --js --dir ~/src/keys'],
-    run: reporting(({ arguments: { id: given }, options }, { io }) => {
+    run: reporting(async ({ arguments: { id: given }, options }, { io }) => {
       const { version, ...control } = p.use(kernelControl);
       const id = String(given);
       const kind = kindOf(options['kind']);
@@ -26,6 +26,7 @@ export function newCommand(p: PluginContext): Command {
       if (!idPattern.test(id)) throw refused(`"${oneLine(id, 60)}" is not a plugin id`, 'use lower-case letters, digits and dashes, at most 32, a letter first');
       const taken = control.plugins().find((plugin) => plugin.id === id);
       if (taken?.tier === 'builtin') throw refused(`"${id}" is the id of a built-in plugin`, 'give yours another id');
+      if (kind === 'command') await refuseCommand(p, id);
       const folder = resolve(typeof options['dir'] === 'string' ? options['dir'] : id);
       refuseOccupied(folder);
       const files = pluginFiles({ id, kind, js, host: packageFolder(), version });
@@ -37,6 +38,13 @@ export function newCommand(p: PluginContext): Command {
       return 0;
     }),
   });
+}
+
+/** The command is called like the plugin. @throws OperationalError where that name is the agent's own */
+async function refuseCommand(p: PluginContext, id: string): Promise<void> {
+  await p.activate('commands');
+  const own = [...p.items('commands').values()].find(({ name, tier }) => tier === 'builtin' && name.split(' ', 1)[0] === id);
+  if (own) throw refused(`"agent ${id}" is a command already`, 'give the plugin another id: its command has the same name');
 }
 
 function kindOf(given: string | boolean | undefined): Kind {
