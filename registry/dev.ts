@@ -1,6 +1,5 @@
 /** `agent plugin dev` */
-import { watch } from 'node:fs';
-import { resolve, sep } from 'node:path';
+import { resolve } from 'node:path';
 import { type Command, type CommandIO, command, configControl, decidesOnSignal, faultTitle, oneLine, type PluginContext, printable, shortPath, wrap } from 'newt-agent';
 import { discoverPlugin } from '../kernel/discover.ts';
 import { realPath } from '../kernel/paths.ts';
@@ -8,9 +7,8 @@ import { examine, type Examination, isWell } from './examination.ts';
 import { frame } from './faults.ts';
 import { textColumns } from './layout.ts';
 import { refused, reporting } from './report.ts';
+import { watchFolder } from './watch-folder.ts';
 
-/** Editors write a file in several steps: what comes within so many milliseconds is one change. */
-const together = 120;
 const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export function devCommand(p: PluginContext): Command {
@@ -59,17 +57,10 @@ export function devCommand(p: PluginContext): Command {
 async function lookAgainAndAgain(folder: string, over: AbortSignal, look: (signal: AbortSignal) => Promise<Examination>, show: (found: Examination) => void): Promise<void> {
   let changed = Promise.withResolvers<void>();
   let stale = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const note = (name: string | null): void => {
-    if (name !== null && name.split(sep).some((part) => part === 'node_modules' || part === '.git')) return;
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      stale.abort();
-      changed.resolve();
-    }, together);
-  };
-  const watcher = watch(folder, { recursive: true }, (_, name) => note(name));
-  watcher.on('error', () => undefined); // the folder is gone: the next look says so
+  const unwatch = watchFolder(folder, () => {
+    stale.abort();
+    changed.resolve();
+  });
   over.addEventListener('abort', () => changed.resolve(), { once: true });
   try {
     while (!over.aborted) {
@@ -82,8 +73,7 @@ async function lookAgainAndAgain(folder: string, over: AbortSignal, look: (signa
       if (!over.aborted) await changed.promise;
     }
   } finally {
-    clearTimeout(timer);
-    watcher.close();
+    unwatch();
   }
 }
 
@@ -95,7 +85,7 @@ function print(found: Examination, folder: string, io: CommandIO): void {
     for (const line of wrap(printable(text), columns, 2)) io.print(style(line));
   };
   io.print('');
-  io.print(problem === undefined ? `${isWell(found) ? green('✓') : red('✗')} ${cyan(id)} ${oneLine(version ?? '', 40)} ${bold(state)}` : `${red('✗')} ${cyan(shortPath(folder))}`);
+  io.print(problem === undefined ? `${isWell(found) ? green('✓') : red('✗')} ${cyan(oneLine(id, 60))} ${oneLine(version ?? '', 40)} ${bold(state)}` : `${red('✗')} ${cyan(shortPath(folder))}`);
   if (problem !== undefined) for (const line of problem.split('\n')) say(`  ${line}`);
   if (state !== 'activated' && faults.length === 0 && reason !== undefined) say(`  ${reason}`);
   for (const part of contributes) say(`  ${part}`, dim);

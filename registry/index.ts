@@ -16,8 +16,8 @@ export default definePlugin(manifest, (p) => ({
   checks: { plugins: pluginsCheck(p), trust: trustCheck(p) },
   commands: {
     plugin: {
-      description: 'List, add, remove and explain plugins',
-      examples: ['agent plugin list', 'agent plugin add ./my-plugin', 'agent plugin why tool.gate'],
+      description: 'List, add, remove, write and explain plugins',
+      examples: ['agent plugin list', 'agent plugin add ./my-plugin', 'agent plugin new word-count', 'agent plugin why tool.gate'],
     },
     'plugin list': listCommand(p),
     'plugin add': addCommand(p),

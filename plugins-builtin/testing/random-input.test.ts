@@ -6,7 +6,7 @@ import { agentHooks } from '../public.ts';
 import { randomInput, type Schema, seededRandom } from './random-input.ts';
 
 const shapes = {
-  texts: z.object({ any: z.string(), short: z.string().max(3), long: z.string().min(20), word: z.string().regex(/^[a-z]+$/), url: z.url(), mail: z.email(), id: z.uuid(), at: z.iso.datetime(), day: z.iso.date() }),
+  texts: z.object({ any: z.string(), short: z.string().max(3), long: z.string().min(20), word: z.string().regex(/^[a-z]+$/), name: z.string().regex(/^[\w\-.\#]+$/), url: z.url(), mail: z.email(), id: z.uuid(), at: z.iso.datetime(), day: z.iso.date() }),
   numbers: z.object({ any: z.number(), int: z.int(), small: z.int().min(1).max(5), between: z.number().gt(0).lt(1), step: z.number().multipleOf(5).min(0).max(100) }),
   choices: z.discriminatedUnion('kind', [z.object({ kind: z.literal('a'), n: z.number() }), z.object({ kind: z.literal('b'), s: z.enum(['x', 'y']).nullable() })]),
   lists: z.object({ some: z.array(z.boolean()).min(2).max(3), pair: z.tuple([z.string(), z.number()]), map: z.record(z.string(), z.int()), maybe: z.string().optional(), filled: z.number().default(3), json: z.json() }),

@@ -86,8 +86,18 @@ function randomText(schema: Schema, among: <T>(values: readonly T[]) => T): stri
   // JSON Schema counts code points.
   const fitted = texts.map((text) => [...text, ...'a'.repeat(Math.max(0, minLength - [...text].length))].slice(0, maxLength).join(''));
   if (pattern === undefined) return among(fitted);
-  const matching = [...fitted, 'a', 'A', '0', '1', 'a1', 'a-b', '2026-01-01', '#ffffff', '1.0.0', 'a.txt'].filter((text) => text.length >= minLength && text.length <= maxLength && new RegExp(pattern, 'u').test(text));
+  const fits = patternOf(pattern);
+  const matching = [...fitted, 'a', 'A', '0', '1', 'a1', 'a-b', '2026-01-01', '#ffffff', '1.0.0', 'a.txt'].filter((text) => text.length >= minLength && text.length <= maxLength && fits.test(text));
   return matching.length > 0 ? among(matching) : among(fitted);
+}
+
+/** JSON Schema has Unicode patterns; those that zod writes need not be. */
+function patternOf(pattern: string): RegExp {
+  try {
+    return new RegExp(pattern, 'u');
+  } catch {
+    return new RegExp(pattern);
+  }
 }
 
 function randomNumber(schema: Schema, whole: boolean, among: <T>(values: readonly T[]) => T, random: () => number): number {
