@@ -37,7 +37,7 @@ const plainBuiltins = {
 
 const { output } = await build({
   cwd: import.meta.dirname,
-  input: { main: 'plugins-builtin/command.ts', public: 'plugins-builtin/public.ts' },
+  input: { main: 'plugins-builtin/command.ts', public: 'plugins-builtin/public.ts', testing: 'plugins-builtin/testing.ts', examine: 'plugins-builtin/examine.ts' },
   platform: 'node',
   external: ['jiti', /^node:/],
   plugins: [lazyLocales, plainBuiltins],

@@ -2,7 +2,12 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
-  resolve: { alias: { 'newt-agent': fileURLToPath(new URL('./plugins-builtin/public.ts', import.meta.url)) } },
+  resolve: {
+    alias: {
+      'newt-agent/testing': fileURLToPath(new URL('./plugins-builtin/testing.ts', import.meta.url)),
+      'newt-agent': fileURLToPath(new URL('./plugins-builtin/public.ts', import.meta.url)),
+    },
+  },
   test: {
     globalSetup: ['test/setup.ts'],
     include: ['{kernel,plugins-builtin,plugin-template,registry,test}/**/*.test.ts'],

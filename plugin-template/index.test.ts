@@ -1,25 +1,29 @@
-import type { ToolCall } from 'newt-agent';
+import { bootAgent, chaos } from 'newt-agent/testing';
 import { expect, test } from 'vitest';
-import plugin, { hello, mentionHello } from './index.ts';
 
-// What the agent lends to a tool while it runs. This one does not use it.
-const call = {} as ToolCall;
+// Loaded as the agent would, into an agent in memory: a scripted model, no network, temporary folders.
+const plugins = [import.meta.dirname];
 
 test('the tool greets by name', async () => {
-  expect(await hello.run(hello.input.parse({ name: 'Ada' }), call)).toBe('Hello, Ada!');
+  await using agent = await bootAgent({ plugins });
+  expect(await agent.tool('hello_greet', { name: 'Ada' })).toMatchObject({ text: 'Hello, Ada!', isError: false });
+  expect(agent.faults).toEqual([]);
 });
 
-test('the tool refuses a call without a name', () => {
-  expect(hello.input.safeParse({}).success).toBe(false);
-  expect(hello.input.safeParse({ name: '' }).success).toBe(false);
+test('a call without a name is refused before it runs', async () => {
+  await using agent = await bootAgent({ plugins });
+  expect(await agent.tool('hello_greet', { name: '' })).toMatchObject({ text: expect.stringContaining('do not fit'), isError: true });
 });
 
-test('the prompt keeps what others wrote', () => {
-  const others = [{ id: 'base', text: 'Be brief.' }];
-  expect(mentionHello({ cwd: '/work', sections: others }).sections).toEqual([...others, { id: 'hello', text: expect.stringContaining('hello') }]);
+test('the model reads of it, and calls it', async () => {
+  await using agent = await bootAgent({ plugins, model: [{ calls: [{ name: 'hello_greet', input: { name: 'Ada' } }] }, 'I greeted Ada.'] });
+  const { text, tools, requests } = await agent.run('greet Ada');
+  expect(requests[0]?.system).toContain('call the tool hello_greet');
+  expect(tools).toMatchObject([{ name: 'hello_greet', text: 'Hello, Ada!' }]);
+  expect(text).toBe('I greeted Ada.');
 });
 
-test('the plugin has the id of its package.json', async () => {
-  const { default: manifest } = await import('./package.json', { with: { type: 'json' } });
-  expect(plugin.static.id).toBe(manifest.agent.id);
+test('it holds in chaos', async () => {
+  const report = await chaos(import.meta.dirname);
+  expect(report.ok, report.toString()).toBe(true);
 });

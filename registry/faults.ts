@@ -52,7 +52,7 @@ interface FrameLine {
 }
 
 /** The place in the source: from the file while its line is still the one that was noted, else that line alone. */
-function frame({ file, line, column, source }: FaultRecord, plugin: PluginInfo | undefined, columns: number): FrameLine[] {
+export function frame({ file, line, column, source }: FaultRecord, plugin: Pick<PluginInfo, 'path'> | undefined, columns: number): FrameLine[] {
   if (file === undefined || line === undefined || source === undefined) return [];
   const text = plugin ? textOf(plugin, file) : '';
   const isSame = sourceLine(text, line) === source;
@@ -79,7 +79,7 @@ function plain(text: string): string {
   return printable(text).replaceAll('\t', ' ');
 }
 
-function textOf(plugin: PluginInfo, file: string): string {
+function textOf(plugin: Pick<PluginInfo, 'path'>, file: string): string {
   for (const path of [join(plugin.path, file), plugin.path]) {
     try {
       return readFileSync(path, 'utf8');

@@ -2,9 +2,11 @@
 import { definePlugin } from 'newt-agent';
 import { addCommand } from './add.ts';
 import { pluginsCheck, trustCheck } from './checks.ts';
+import { devCommand } from './dev.ts';
 import { faultsCommand } from './faults.ts';
 import { listCommand } from './list.ts';
 import { manifest } from './manifest.ts';
+import { newCommand } from './new.ts';
 import { releaseCommand } from './release.ts';
 import { removeCommand } from './remove.ts';
 import { grantCommand, revokeCommand, trustStatusCommand } from './trust.ts';
@@ -14,12 +16,14 @@ export default definePlugin(manifest, (p) => ({
   checks: { plugins: pluginsCheck(p), trust: trustCheck(p) },
   commands: {
     plugin: {
-      description: 'List, add, remove and explain plugins',
-      examples: ['agent plugin list', 'agent plugin add ./my-plugin', 'agent plugin why tool.gate'],
+      description: 'List, add, remove, write and explain plugins',
+      examples: ['agent plugin list', 'agent plugin add ./my-plugin', 'agent plugin new word-count', 'agent plugin why tool.gate'],
     },
     'plugin list': listCommand(p),
     'plugin add': addCommand(p),
     'plugin remove': removeCommand(p),
+    'plugin new': newCommand(p),
+    'plugin dev': devCommand(p),
     'plugin faults': faultsCommand(p),
     'plugin release': releaseCommand(p),
     'plugin why': whyCommand(p),

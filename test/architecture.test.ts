@@ -77,7 +77,7 @@ describe('imports run one way', () => {
     expect(strays('plugins-builtin/agent/api', (imported) => imported.startsWith('plugins-builtin/agent/api/') || imported === 'kernel/index.ts')).toEqual([]);
   });
 
-  const plugins = readdirSync(join(root, 'plugins-builtin'), { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  const plugins = readdirSync(join(root, 'plugins-builtin'), { withFileTypes: true }).filter((entry) => entry.isDirectory() && entry.name !== 'testing').map(({ name }) => name);
   test.for(plugins)('the built-in plugin %s imports newt-agent and itself', (name) => {
     const own = `plugins-builtin/${name}/`;
     // The domain is part of newt-agent, and cannot import what is made of it.
@@ -98,6 +98,16 @@ describe('imports run one way', () => {
     expect(sources.length).toBeGreaterThan(0);
     const isAllowed = (imported: string): boolean => imported === 'newt-agent' || imported.startsWith('node:') || imported.startsWith(own) || declared.some((one) => imported === one || imported.startsWith(`${one}/`));
     expect(sources.flatMap((source) => importsOf(source).filter((imported) => !isAllowed(imported)).map((imported) => `${source.path} imports ${imported}`))).toEqual([]);
+  });
+
+  test('the test kit is a composition root: it takes the kernel and built-in parts, and nobody takes it', () => {
+    const parts = ['plugins-builtin/public.ts', 'plugins-builtin/builtins.ts', 'plugins-builtin/agent/manifest.ts', 'plugins-builtin/cli/program.ts', 'plugins-builtin/cli/failure.ts'];
+    expect(strays('plugins-builtin/testing', (imported) => imported.startsWith('plugins-builtin/testing/') || imported.startsWith('kernel/') || parts.includes(imported))).toEqual([]);
+    const roots = ['plugins-builtin/testing.ts', 'plugins-builtin/examine.ts'];
+    const users = shipped.filter((source) => !source.path.startsWith('plugins-builtin/testing/') && !roots.includes(source.path) && importsOf(source).some((imported) => /^plugins-builtin\/(testing|examine)\b/.test(imported)));
+    expect(users.map(({ path }) => path)).toEqual([]);
+    // Any test runner will do.
+    expect(shipped.filter(({ path }) => path.startsWith('plugins-builtin/testing')).flatMap(importsOf).filter((imported) => /^(vitest|node:test|jest)/.test(imported))).toEqual([]);
   });
 
   test('the template imports newt-agent and itself', () => {

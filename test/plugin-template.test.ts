@@ -80,8 +80,8 @@ test.each(Object.keys(tiers) as Tier[])('the template runs in the tier %s', asyn
   if (tier === 'project') openTrust(join(paths().config, 'trust.json')).grant(project());
   const agent = await start(candidates, tier === 'project' ? untrusted() : undefined);
 
-  expect(agent.plugins().find(({ id }) => id === 'hello')).toMatchObject({ tier, state: 'activated', contributes: ['hook prompt.build', 'tools/hello'], reason: undefined });
-  const { item } = agent.items('tools').get('hello') as Item<Tool>;
+  expect(agent.plugins().find(({ id }) => id === 'hello')).toMatchObject({ tier, state: 'activated', contributes: ['hook prompt.build', 'tools/hello_greet'], reason: undefined });
+  const { item } = agent.items('tools').get('hello_greet') as Item<Tool>;
   expect(await item.run(item.input.parse({ name: 'Ada' }))).toBe('Hello, Ada!');
   expect(await agent.call('prompt.build', { cwd: '/', sections: [] })).toMatchObject({ sections: [{ id: 'hello' }] });
   expect(agent.faults()).toEqual([]);
