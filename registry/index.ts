@@ -2,6 +2,8 @@
 import { definePlugin } from 'newt-agent';
 import { addCommand } from './add.ts';
 import { pluginsCheck, trustCheck } from './checks.ts';
+import { disableCommand } from './disable.ts';
+import { enableCommand } from './enable.ts';
 import { faultsCommand } from './faults.ts';
 import { listCommand } from './list.ts';
 import { manifest } from './manifest.ts';
@@ -20,6 +22,8 @@ export default definePlugin(manifest, (p) => ({
     'plugin list': listCommand(p),
     'plugin add': addCommand(p),
     'plugin remove': removeCommand(p),
+    'plugin enable': enableCommand(p),
+    'plugin disable': disableCommand(p),
     'plugin faults': faultsCommand(p),
     'plugin release': releaseCommand(p),
     'plugin why': whyCommand(p),
