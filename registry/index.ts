@@ -1,6 +1,7 @@
 /** The built-in plugin `registry`: the commands `plugin` and `trust`. */
 import { definePlugin } from 'newt-agent';
 import { addCommand } from './add.ts';
+import { bisectCommand } from './bisect.ts';
 import { pluginsCheck, trustCheck } from './checks.ts';
 import { disableCommand } from './disable.ts';
 import { enableCommand } from './enable.ts';
@@ -24,6 +25,7 @@ export default definePlugin(manifest, (p) => ({
     'plugin remove': removeCommand(p),
     'plugin enable': enableCommand(p),
     'plugin disable': disableCommand(p),
+    'plugin bisect': bisectCommand(p),
     'plugin faults': faultsCommand(p),
     'plugin release': releaseCommand(p),
     'plugin why': whyCommand(p),
