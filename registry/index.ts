@@ -4,12 +4,15 @@ import { addCommand } from './add.ts';
 import { bisectCommand } from './bisect.ts';
 import { pluginsCheck, trustCheck } from './checks.ts';
 import { disableCommand } from './disable.ts';
+import { doctorCommand } from './doctor.ts';
 import { enableCommand } from './enable.ts';
 import { faultsCommand } from './faults.ts';
+import { infoCommand } from './info.ts';
 import { listCommand } from './list.ts';
 import { manifest } from './manifest.ts';
 import { releaseCommand } from './release.ts';
 import { removeCommand } from './remove.ts';
+import { searchCommand } from './search.ts';
 import { grantCommand, revokeCommand, trustStatusCommand } from './trust.ts';
 import { whyCommand } from './why.ts';
 
@@ -17,15 +20,18 @@ export default definePlugin(manifest, (p) => ({
   checks: { plugins: pluginsCheck(p), trust: trustCheck(p) },
   commands: {
     plugin: {
-      description: 'List, add, remove and explain plugins',
+      description: 'Add, remove, switch, explain and mend plugins',
       examples: ['agent plugin list', 'agent plugin add ./my-plugin', 'agent plugin why tool.gate'],
     },
     'plugin list': listCommand(p),
+    'plugin info': infoCommand(p),
+    'plugin search': searchCommand(p),
     'plugin add': addCommand(p),
     'plugin remove': removeCommand(p),
     'plugin enable': enableCommand(p),
     'plugin disable': disableCommand(p),
     'plugin bisect': bisectCommand(p),
+    'plugin doctor': doctorCommand(p),
     'plugin faults': faultsCommand(p),
     'plugin release': releaseCommand(p),
     'plugin why': whyCommand(p),

@@ -3,7 +3,7 @@
  * mended it or the person says so. Guards that are off meanwhile deny: a guard does not fail open.
  */
 import { hash } from 'node:crypto';
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeAtomic } from '../kernel/atomic-write.ts';
 import type { Candidate } from '../kernel/lifecycle.ts';
@@ -138,6 +138,8 @@ function contentOf(file: string): string {
 
 /** What is damaged begins anew: three more starts, and it is there again. */
 function readStored(file: string): Stored | undefined {
+  // Most starts have none, and an error costs more than the question.
+  if (!existsSync(file)) return undefined;
   let parsed: Partial<Stored> | null;
   try {
     parsed = JSON.parse(readFileSync(file, 'utf8')) as Partial<Stored> | null;
