@@ -1,7 +1,7 @@
 /** Starts on record, and what three dead ones in a row lead to. Real processes that are killed. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { discoverFolder } from '../kernel/discover.ts';
@@ -61,6 +61,13 @@ describe('a start', () => {
   test('two at once stay out of each other\'s way', async () => {
     await Promise.all([die('run'), die('chat'), die('run')]);
     expect(deadBoots(state()).map(({ command }) => command).sort()).toEqual(['chat', 'run', 'run']);
+  });
+
+  test('on another machine with the same home is dead only when it is too old to live', () => {
+    mkdirSync(join(state(), 'boots'), { recursive: true });
+    writeFileSync(join(state(), 'boots', `1000000.00000000.${process.pid}..run`), '');
+    expect(deadBoots(state(), 1_119_000)).toEqual([]);
+    expect(deadBoots(state(), 1_121_000)).toMatchObject([{ command: 'run', at: 1_000_000 }]);
   });
 
   test('a disk that cannot be written, and names that are none of ours, are no reason to fail', () => {

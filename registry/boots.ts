@@ -3,7 +3,9 @@
  * all. A start makes its own and takes it away when it ends well, so that nobody has to agree with anybody: two agents
  * at once, and one that is killed between any two instructions, leave what is true.
  */
+import { hash } from 'node:crypto';
 import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { isAlive, startTime } from '../kernel/lock-file.ts';
 import { makeFolder } from '../kernel/paths.ts';
@@ -23,6 +25,7 @@ export interface Boot {
 
 interface Entry extends Death {
   readonly name: string;
+  readonly host: string;
   readonly pid: number;
   readonly started: string | undefined;
 }
@@ -31,15 +34,15 @@ interface Entry extends Death {
 const survivedMs = 60_000;
 /** Answers, failures, usage errors, and the signals by which people and systems end a program: HUP, INT, QUIT, TERM. */
 const wellMeant: ReadonlySet<number> = new Set([0, 1, 2, 3, 129, 130, 131, 143]);
-const namePattern = /^(\d{1,15})\.(\d{1,10})\.(\d*)\.([a-z0-9-]{0,32})$/;
+const namePattern = /^(\d{1,15})\.([0-9a-f]{8})\.(\d{1,10})\.(\d*)\.([a-z0-9-]{0,32})$/;
 
 function bootsFolder(state: string): string {
   return join(state, 'boots');
 }
 
 /** The starts that died and that no later one of the same command made up for, oldest first. */
-export function deadBoots(state: string): Death[] {
-  return entriesOf(bootsFolder(state)).filter((entry) => !isAlive(entry));
+export function deadBoots(state: string, now = Date.now()): Death[] {
+  return deadAmong(entriesOf(bootsFolder(state)), now);
 }
 
 /**
@@ -49,7 +52,7 @@ export function deadBoots(state: string): Death[] {
 export function noteBoot(state: string, command: string, now = Date.now()): Boot {
   const folder = bootsFolder(state);
   const word = /^[a-z0-9-]{1,32}$/.test(command) ? command : '';
-  const file = join(folder, `${now}.${process.pid}.${startTime(process.pid) ?? ''}.${word}`);
+  const file = join(folder, `${now}.${thisHost()}.${process.pid}.${startTime(process.pid) ?? ''}.${word}`);
   try {
     write(file, folder);
   } catch {
@@ -58,7 +61,7 @@ export function noteBoot(state: string, command: string, now = Date.now()): Boot
   const lived = (): void => {
     rmSync(file, { force: true });
     // It worked: what died before it, of the same command, was no row. Another command may never have run what kills this one.
-    for (const { name, command: other, at, ...process } of entriesOf(folder)) if (other === word && at < now && !isAlive(process)) rmSync(join(folder, name), { force: true });
+    for (const { name } of deadAmong(entriesOf(folder), Date.now()).filter(({ command: other, at }) => other === word && at < now)) rmSync(join(folder, name), { force: true });
   };
   const survived = setTimeout(lived, survivedMs);
   survived.unref();
@@ -76,7 +79,17 @@ export function noteBoot(state: string, command: string, now = Date.now()): Boot
 /** Forgets every start that died. */
 export function forgetDeadBoots(state: string): void {
   const folder = bootsFolder(state);
-  for (const entry of entriesOf(folder)) if (!isAlive(entry)) rmSync(join(folder, entry.name), { force: true });
+  for (const { name } of deadAmong(entriesOf(folder), Date.now())) rmSync(join(folder, name), { force: true });
+}
+
+/** Of another machine or container that has the same home, only its age tells: one that lives takes its file away in time. */
+function deadAmong(entries: readonly Entry[], now: number): Entry[] {
+  const here = thisHost();
+  return entries.filter((entry) => (entry.host === here ? !isAlive(entry) : entry.at < now - 2 * survivedMs));
+}
+
+function thisHost(): string {
+  return hash('sha256', hostname()).slice(0, 8);
 }
 
 function write(file: string, folder: string): void {
@@ -97,8 +110,8 @@ function entriesOf(folder: string): Entry[] {
     return []; // no start yet, or nothing that could be remembered
   }
   const entries = names.flatMap((name): Entry[] => {
-    const [, at, pid, started, command = ''] = namePattern.exec(name) ?? [];
-    return at === undefined ? [] : [{ name, at: Number(at), pid: Number(pid), started: started || undefined, command }];
+    const [, at, host = '', pid, started, command = ''] = namePattern.exec(name) ?? [];
+    return at === undefined ? [] : [{ name, at: Number(at), host, pid: Number(pid), started: started || undefined, command }];
   });
   return entries.sort((a, b) => a.at - b.at);
 }

@@ -47,7 +47,7 @@ interface Told {
 function consequences({ id, off, gates, loses }: Told, stronger: { readonly place: string; readonly fix: string } | undefined): string[] {
   const lines: string[] = [];
   if (!off && stronger) lines.push(`${id} stays on in this folder: ${stronger.place} sets the whole list, and is stronger; to change that: ${stronger.fix}`);
-  if (gates.length > 0) lines.push(`${id} guards ${gates.join(', ')}: without it, what it would have asked about or denied is decided by the others there`);
+  if (gates.length > 0) lines.push(`${id} guards ${gates.join(', ')}: without it, what it would have asked about or denied is decided by the others there, or by default`);
   if (loses.length > 0) lines.push(`${loses.join(', ')} ${loses.length === 1 ? 'needs' : 'need'} ${id}, and will not run without it`);
   return lines;
 }

@@ -144,8 +144,8 @@ describe('plugin doctor', () => {
   it('tells of safe mode, and of starts that died', async () => {
     const boots = join(at.paths.state, 'boots');
     mkdirSync(boots, { recursive: true });
-    // Above the largest id of a process that Linux gives.
-    writeFileSync(join(boots, '1000.4999999.1.run'), '');
+    // Of another machine, and long ago.
+    writeFileSync(join(boots, '1000.00000000.4999999.1.run'), '');
     await using agent = await boot(at);
     expect((await agent.run('plugin doctor')).out).toMatch(/! starts +1 start of the agent died within a minute/);
     at.write('home/state/safe-mode.json', JSON.stringify({ version: 1, since: 1, deaths: [{ command: 'run', at: 1 }], everywhere: '', project: { folder: '', digest: '' } }));

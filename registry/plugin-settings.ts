@@ -25,12 +25,14 @@ const deepest = 4;
 export function pluginSettings(plugin: PluginInfo, control: ConfigControl): PluginSetting[] {
   // A built-in owns top-level keys, and the configuration knows them.
   const prefix = plugin.tier === 'builtin' ? '' : `plugins.config.${plugin.id}.`;
+  if (plugin.tier === 'builtin' && plugin.config === undefined) return control.keys().filter(({ key }) => key === plugin.id || key.startsWith(`${plugin.id}.`)).map(({ key, description, default: preset }) => settingOf(key, description, preset, control));
   const schema = told(plugin) ?? (plugin.tier === 'builtin' ? undefined : stated(plugin));
-  return schema === undefined ? [] : leaves(schema, '', undefined).map(({ key, description, preset }): PluginSetting => {
-    const full = prefix + key;
-    const isSet = control.config.origin(full).layer !== 'default';
-    return { key: full, description, default: maskSecrets(full, preset), value: isSet ? maskSecrets(full, control.config.get(full)) : undefined };
-  });
+  return schema === undefined ? [] : leaves(schema, '', undefined).map(({ key, description, preset }) => settingOf(prefix + key, description, preset, control));
+}
+
+function settingOf(key: string, description: string | undefined, preset: unknown, { config }: ConfigControl): PluginSetting {
+  const isSet = config.origin(key).layer !== 'default';
+  return { key, description, default: maskSecrets(key, preset), value: isSet ? maskSecrets(key, config.get(key)) : undefined };
 }
 
 /** `key = value (default …): what it is for`, on one line. */

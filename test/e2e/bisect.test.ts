@@ -86,8 +86,11 @@ test('it says when it is not the plugins, or when the fault does not show', asyn
 });
 
 test('two that are bad together are found as two', async () => {
-  many(9);
-  const found = await bisect(oracle(id(2), id(7)), '--pair', '--json');
+  many(8);
+  const command = oracle(id(2), id(7));
+  expect(JSON.parse((await bisect(command, '--json')).stdout)).toMatchObject({ outcome: 'found', culprit: { id: id(7) }, alone: null, runs: { length: 5 } });
+  const found = await bisect([], '--pair', '--json');
+  expect(found.stderr).toContain('Going on after 5 runs of sh oracle.sh\n');
   const { outcome, culprit, partner, enough } = JSON.parse(found.stdout) as { outcome: string; culprit: { id: string }; partner: { id: string }; enough: boolean };
   expect({ outcome, enough, ids: [culprit.id, partner.id].sort() }).toEqual({ outcome: 'pair', enough: true, ids: [id(2), id(7)] });
 });
@@ -133,9 +136,15 @@ test('killed in the middle, it goes on where it was; what it was running is ende
 test('Ctrl-C ends the run with all it started, and the search can be gone on with', { timeout: 60_000 }, async () => {
   many(2);
   place.write({ 'stand.sh': 'sleep 300 & echo $! > inner\necho $$ > standing\nwait\n' });
+  let second: Finished | undefined;
   const stopped = await place.agent(['plugin', 'bisect', '--', 'sh', 'stand.sh'], {
-    onStart: (child) => void until(() => existsSync(join(place.workspace, 'standing')), 30_000).then(() => child.kill('SIGINT')),
+    onStart: (child) =>
+      void until(() => existsSync(join(place.workspace, 'standing')), 30_000).then(async () => {
+        second = await bisect(['true']);
+        child.kill('SIGINT');
+      }),
   });
+  expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining('another search is under way') as string });
   expect(stopped).toMatchObject({ code: 130, stderr: expect.stringContaining('goes on where it was') as string });
   const inner = Number(readFileSync(join(place.workspace, 'inner'), 'utf8'));
   await until(() => !isRunning(inner));
