@@ -1,7 +1,7 @@
 /** One run of the command of `agent plugin bisect`: in a process group of its own, with a deadline, and nothing left behind. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
-import { describeError, type Disposable, type ProcessGuardian } from 'newt-agent';
+import { describeError, type Disposable, oneLine, type ProcessGuardian } from 'newt-agent';
 import { refused } from './report.ts';
 import type { Verdict } from './bisect-search.ts';
 
@@ -22,12 +22,16 @@ export interface RunOptions {
   /** Milliseconds. */
   readonly timeout: number;
   readonly signal: AbortSignal;
+  /** Whether it may be that there is no such command. */
+  readonly isFirst: boolean;
   /** Ends the group should this process be killed; undefined where nobody can. */
   readonly guardian: ProcessGuardian | undefined;
 }
 
 /** As `git bisect run` has it: the command could not tell. */
 const skipCode = 125;
+/** What a shell answers for a command it cannot run, or cannot find. */
+const unstartable: readonly unknown[] = [126, 127];
 const tailLength = 4_000;
 const maxOutput = 1_000_000;
 const killGrace = 1_000;
@@ -38,13 +42,14 @@ const outputGrace = 100;
  * @returns undefined when `signal` ended it: such a run says nothing
  * @throws OperationalError when there is no such command
  */
-export async function runCommand(command: readonly string[], { cwd, env, timeout, signal, guardian }: RunOptions): Promise<Ended | undefined> {
+export async function runCommand(command: readonly string[], { cwd, env, timeout, signal, isFirst, guardian }: RunOptions): Promise<Ended | undefined> {
   if (signal.aborted) return undefined;
   const began = performance.now();
-  const [file, args] = program(command);
-  const child = spawn(file, args, { cwd, env, detached: process.platform !== 'win32', stdio: ['ignore', 'pipe', 'pipe'], windowsHide: true });
+  const [file, args] = waiting(program(command));
+  const child = spawn(file, args, { cwd, env, detached: process.platform !== 'win32', stdio: ['pipe', 'pipe', 'pipe'], windowsHide: true });
   let guard: Disposable | undefined;
   if (child.pid !== undefined) guard = guardian?.guard(child.pid);
+  child.stdin.on('error', () => undefined).end('go\n');
   let tail = '';
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
@@ -54,7 +59,7 @@ export async function runCommand(command: readonly string[], { cwd, env, timeout
   child.stderr.setEncoding('utf8').on('data', (text: string) => (tail = (tail + text).slice(-tailLength)));
 
   const exited = new Promise<{ code: number | null; killer: NodeJS.Signals | null }>((resolve, reject) => {
-    child.once('error', (error) => reject(refused(`${file} cannot be started: ${describeError(error)}`, 'what is behind -- must be a command that runs in this folder')));
+    child.once('error', (error) => reject(cannotStart(command, describeError(error))));
     child.once('exit', (code, killer) => resolve({ code, killer }));
   });
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
@@ -70,6 +75,7 @@ export async function runCommand(command: readonly string[], { cwd, env, timeout
     const rest = { tail, output, ms: Math.round(performance.now() - began) };
     if (first === 'late') return { verdict: 'bad', how: `ended after ${timeout / 1_000} s`, ...rest };
     const { code, killer } = first;
+    if (isFirst && unstartable.includes(code)) throw cannotStart(command, tail.trim());
     return { verdict: code === 0 ? 'good' : code === skipCode ? 'skip' : 'bad', how: code === null ? (killer ?? 'killed') : `exit code ${code}`, ...rest };
   } finally {
     clock.abort();
@@ -78,12 +84,25 @@ export async function runCommand(command: readonly string[], { cwd, env, timeout
   }
 }
 
+function cannotStart([file = '']: readonly string[], why: string): Error {
+  return refused(`${file} cannot be started: ${oneLine(why, 300)}`, 'what is behind -- must be a command that runs in this folder');
+}
+
 /** `agent` is this one, which need not be on the path. One word with blanks in it is a line for the shell. */
 function program(command: readonly string[]): readonly [string, readonly string[]] {
   const [file = '', ...args] = command;
   if (file === 'agent') return [process.execPath, [process.argv[1] ?? '', ...args]];
   if (args.length === 0 && /\s/.test(file)) return process.platform === 'win32' ? ['cmd.exe', ['/d', '/s', '/c', file]] : ['/bin/sh', ['-c', file]];
   return [file, args];
+}
+
+/**
+ * The same, begun when a line comes on standard input, which it does not get: it is guarded by then. Should this process be
+ * killed before, it does not begin.
+ */
+function waiting([file, args]: readonly [string, readonly string[]]): readonly [string, readonly string[]] {
+  if (process.platform === 'win32') return [file, args];
+  return ['/bin/sh', ['-c', 'read -r go && exec "$0" "$@" </dev/null', file, ...args]];
 }
 
 /** Asks the group to end, and kills what has not after a second. */

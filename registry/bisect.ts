@@ -94,7 +94,7 @@ async function begin(p: PluginContext, invocation: Invocation, io: CommandIO, si
 async function ask(p: PluginContext, { plugins, disabled, cwd }: Pick<BisectState, 'plugins' | 'disabled' | 'cwd'>, signal: AbortSignal): Promise<BisectState['plugins'] | undefined> {
   if (!areSilent(plugins)) return plugins;
   const { paths } = p.use(kernelControl);
-  const ended = await runCommand(['agent', 'plugin', 'list', '--json'], { cwd, env: environment(paths, disabled), timeout: askPatience, signal, guardian: await guardianOf(p) });
+  const ended = await runCommand(['agent', 'plugin', 'list', '--json'], { cwd, env: environment(paths, disabled), timeout: askPatience, signal, isFirst: false, guardian: await guardianOf(p) });
   return ended && (ended.verdict === 'good' ? withTold(plugins, ended.output) : plugins);
 }
 
@@ -113,7 +113,7 @@ async function search(p: PluginContext, bisect: BisectState, { options }: Invoca
     const on = idsOn(plugins, step.run);
     const line = progressLine(runs.length + 1, step.atMost, on.size, plugins.length);
     io.progress?.(line);
-    const ended = await runCommand(bisect.command, { cwd: bisect.cwd, env: environment(paths, disabledFor(plugins, on, bisect.disabled)), timeout: bisect.timeout * 1_000, signal, guardian });
+    const ended = await runCommand(bisect.command, { cwd: bisect.cwd, env: environment(paths, disabledFor(plugins, on, bisect.disabled)), timeout: bisect.timeout * 1_000, signal, isFirst: runs.length === 0, guardian });
     io.progress?.(undefined);
     if (!ended) return undefined;
     const { verdict, how, ms } = ended;
