@@ -18,6 +18,10 @@ export interface PluginInfo {
   readonly path: string;
   /** `formats/html`, `hook page.transform`, … */
   readonly contributes: readonly string[];
+  /** What it stated, as far as that is known: of a plugin of one module, once its code is loaded. */
+  readonly capabilities: readonly string[];
+  /** Ids of the plugins it needs. */
+  readonly requires: readonly string[];
   /** Why it is degraded, quarantined or refused. */
   readonly reason: string | undefined;
   /** Its absence is known and accepted: off, untrusted, shadowed, replaced. */

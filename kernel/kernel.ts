@@ -210,6 +210,8 @@ export class Kernel implements KernelControl, Disposable {
       state: record.state,
       path: record.candidate.path,
       contributes: [...record.contributes].sort(),
+      capabilities: record.manifest.capabilities,
+      requires: Object.keys(record.manifest.requires.plugins ?? {}),
       reason: this.#reasonOf(record),
       excused: record.excused,
       config: record.definition?.static.config,

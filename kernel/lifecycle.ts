@@ -48,8 +48,8 @@ export interface Candidate {
   readonly load?: () => Promise<{ readonly default: PluginDefinition }>;
   /** What a built-in defines, known before it is loaded. */
   readonly defines?: PluginStatic['defines'];
-  /** Found to be unusable before any code ran. */
-  readonly problem?: { readonly reason: string; readonly hint: string };
+  /** Found to be unusable before any code ran; `excused` where its absence is accepted. */
+  readonly problem?: { readonly reason: string; readonly hint: string; readonly excused?: boolean };
 }
 
 export class PluginRecord implements SlotOwner {

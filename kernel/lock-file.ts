@@ -113,7 +113,7 @@ function readClaim(lock: string): string | undefined {
   }
 }
 
-interface Holder {
+export interface Holder {
   readonly pid: number;
   readonly started: string | undefined;
 }
@@ -129,7 +129,8 @@ function holderOf(claim: string): Holder | undefined {
   }
 }
 
-function isAlive({ pid, started }: Holder): boolean {
+/** Whether a process still runs, and is still the one that was meant. */
+export function isAlive({ pid, started }: Holder): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
@@ -141,7 +142,7 @@ function isAlive({ pid, started }: Holder): boolean {
 }
 
 /** Start time of a process in clock ticks since boot, where the system tells it. */
-function startTime(pid: number): string | undefined {
+export function startTime(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];

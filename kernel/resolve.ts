@@ -38,27 +38,18 @@ export function resolvePlugins(records: readonly PluginRecord[], options: Resolv
 
 function refusal(record: PluginRecord, options: ResolveOptions, holders: ReadonlyMap<string, PluginRecord>, present: ReadonlySet<string>): string | undefined {
   const { candidate, id, tier } = record;
-  if (tier === 'project' && options.untrusted !== undefined) {
-    record.excused = true;
-    return options.untrusted;
-  }
-  if (options.disabled.includes(id)) {
-    record.excused = true;
-    return `turned off by plugins.disabled in the configuration`;
-  }
-  if (candidate.problem) return withHint(candidate.problem.reason, candidate.problem.hint);
+  const excuse = (reason: string, excused = true): string => {
+    record.excused = excused;
+    return reason;
+  };
+  if (tier === 'project' && options.untrusted !== undefined) return excuse(options.untrusted);
+  if (options.disabled.includes(id)) return excuse('turned off by plugins.disabled in the configuration');
+  if (candidate.problem) return excuse(withHint(candidate.problem.reason, candidate.problem.hint), candidate.problem.excused ?? false);
   const by = tier === 'builtin' && Object.hasOwn(options.replaces, id) ? options.replaces[id] : undefined;
-  if (by !== undefined && present.has(by)) {
-    record.excused = true;
-    return `replaced by ${by} (plugins.replaces)`;
-  }
+  if (by !== undefined && present.has(by)) return excuse(`replaced by ${by} (plugins.replaces)`);
   const holder = holders.get(id);
-  if (holder) {
-    record.excused = true;
-    return holder.tier === tier
-      ? withHint(`duplicate id: "${id}" is already taken by ${holder.candidate.path}`, 'give one of the two another id')
-      : holder.tier === 'builtin' ? `shadowed by the built-in plugin ${holder.id}` : `shadowed by the ${holder.tier} plugin at ${holder.candidate.path}`;
-  }
+  if (holder?.tier === tier) return excuse(withHint(`duplicate id: "${id}" is already taken by ${holder.candidate.path}`, 'give one of the two another id'));
+  if (holder) return excuse(holder.tier === 'builtin' ? `shadowed by the built-in plugin ${holder.id}` : `shadowed by the ${holder.tier} plugin at ${holder.candidate.path}`);
   return engineProblem(record.manifest, options.version);
 }
 

@@ -17,6 +17,7 @@ import { lockFile } from '../registry/lock.ts';
 import { type Channel, type Item, wrap } from './public.ts';
 import { builtinCandidates, configParts } from './builtins.ts';
 import { findUntrusted, ignoredLines, projectOf } from './project.ts';
+import { beginStart, showsNotices, type Start, withoutSafeMode } from './start.ts';
 
 const version = (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }).version;
 const schema = composeConfig(configParts);
@@ -25,7 +26,19 @@ type Values = ReturnType<typeof schema.parse>;
 const channelId = 'cli';
 
 /** Runs the command line and answers the exit code. */
-export async function main(argv: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<number> {
+export async function main(words: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<number> {
+  const { argv, isSafe } = withoutSafeMode(words);
+  let start: Start | undefined;
+  let code = 1;
+  try {
+    code = await run(argv, isSafe, env, (begun) => (start = begun));
+    return code;
+  } finally {
+    start?.ended(code);
+  }
+}
+
+async function run(argv: readonly string[], isSafe: boolean, env: NodeJS.ProcessEnv, onStart: (start: Start) => void): Promise<number> {
   let kernel: Kernel | undefined;
   try {
     if (argv[0] === '__complete') return (await import('./complete.ts')).complete(argv[1], env);
@@ -46,16 +59,21 @@ export async function main(argv: readonly string[], env: NodeJS.ProcessEnv = pro
     const { config, broken } = await loadOrDefaults(argv, sources);
     const { disabled } = config.values.plugins;
     // What nobody trusts does not run: its imports, which take a while, need not be looked at.
+    const found = [...builtinCandidates(version), ...(project ? discoverFolder('project', join(project, 'plugins'), untrusted ? undefined : project) : []), ...discoverFolder('global', join(paths.config, 'plugins')), ...linked(argv, lockFile(paths))];
+    const start = beginStart({ argv, isSafe, paths, globalFile, project, candidates: found, disabled, isTrusted: untrusted === undefined });
+    onStart(start);
+    if (!showsNotices(argv)) for (const line of start.lines) complain(line, '');
     kernel = createKernel({
       version,
       paths,
-      candidates: [...builtinCandidates(version), ...(project ? discoverFolder('project', join(project, 'plugins'), untrusted ? undefined : project) : []), ...discoverFolder('global', join(paths.config, 'plugins')), ...linked(argv, lockFile(paths))],
+      candidates: start.candidates,
       disabled: disabled.filter((id) => id !== channelId),
       replaces: config.values.plugins.replaces,
       configOf: ({ id, tier }) => (tier === 'builtin' ? config.values : at(config.values.plugins.config, [id])),
       ...(untrusted !== undefined && { untrusted: 'this project is not trusted' }),
       trusted: () => project === undefined || ['trusted', 'nothing-to-trust'].includes(trust.status(project).status),
       notices: [
+        ...(showsNotices(argv) ? start.lines : []),
         ...(untrusted === undefined ? [] : [untrusted.notice]),
         ...broken,
         ...(disabled.includes(channelId) ? [`plugins.disabled: ${channelId} cannot be turned off, it is how you talk to the agent`] : []),

@@ -22,8 +22,9 @@ interface End {
 }
 
 export function isSupervised(argv: readonly string[]): boolean {
-  const words = argv.indexOf('--');
-  return argv[0] === 'run' && (words < 0 ? argv : argv.slice(0, words)).includes(flag);
+  const end = argv.indexOf('--');
+  const words = end < 0 ? argv : argv.slice(0, end);
+  return words.find((word) => word !== '--safe-mode') === 'run' && words.includes(flag);
 }
 
 /** Runs the command line without the flag, and answers its exit code; 70 when it died four times. */
@@ -84,7 +85,7 @@ function hasSession(argv: readonly string[], env: NodeJS.ProcessEnv, since: numb
 /** The same run without its words, which its log holds. */
 function goingOn(argv: readonly string[]): string[] {
   const kept: string[] = [];
-  for (let at = 1; at < argv.length; at += 1) {
+  for (let at = 0; at < argv.length; at += 1) {
     const word = argv[at] ?? '';
     if (word === '--') break;
     if (!word.startsWith('-') || word === '-c' || word === '--continue') continue;

@@ -1,6 +1,9 @@
 /** What `agent doctor` learns of plugins and trust. */
 import { type Check, type Finding, kernelControl, type KernelControl, isKernelError, type PluginContext, type PluginInfo, shellWord, shortPath, trustControl } from 'newt-agent';
+import { deadBoots } from './boots.ts';
+import { count } from './layout.ts';
 import { lockFile, readLock } from './lock.ts';
+import { readSafeMode, safeModeReason } from './safe-mode.ts';
 
 export function pluginsCheck(p: Pick<PluginContext, 'use'>): Check {
   return {
@@ -17,7 +20,7 @@ function pluginFindings(control: KernelControl): Finding[] {
     const [, id = '', rest = ''] = /^plugin (\S+): (.* is (?:off since|called) .*)$/s.exec(line) ?? [];
     return id === '' ? [] : [{ level: 'warn', what: id, detail: rest, ...(rest.includes('off since') && { fix: `agent plugin release ${id}` }) }];
   });
-  const findings = [...told, ...slots, ...lockFinding(control)];
+  const findings = [...startFindings(control), ...told, ...slots, ...lockFinding(control)];
   const added = plugins.filter(({ tier }) => tier !== 'builtin').length;
   const well: Finding = { level: 'ok', what: 'plugins', detail: `${plugins.length - added} built in${added === 0 ? '' : `, ${added} added`}` };
   return findings.some(({ level }) => level === 'error' || level === 'warn') ? findings : [well, ...findings];
@@ -29,9 +32,19 @@ function pluginFinding({ id, state, tier, path, reason = 'no reason given', excu
   if (state === 'quarantined') return [{ level: 'error', what: 'plugin', detail: `${name} is in quarantine: ${reason}${more}`, fix: `agent plugin release ${id}` }];
   if (state === 'degraded') return [{ level: 'warn', what: 'plugin', detail: `${name} is degraded: ${reason}${more}`, fix: `agent plugin release ${id}` }];
   if (state !== 'refused') return [];
+  if (reason === safeModeReason) return excused ? [] : [{ level: 'error', what: 'plugin', detail: `${name} is off in safe mode: what it guards is denied`, fix: 'agent plugin release --all' }];
   const [problem = '', fix] = reason.split('. To fix it: ');
   if (excused) return [{ level: fix === undefined ? 'info' : 'warn', what: 'plugin', detail: `${name} does not run: ${problem}`, ...(fix !== undefined && { fix }) }];
   return [{ level: 'error', what: 'plugin', detail: `${name} was refused: ${problem}`, fix: fix ?? 'agent plugin list' }];
+}
+
+/** Starts that died, and what came of it. */
+function startFindings({ paths }: KernelControl): Finding[] {
+  const fix = 'agent plugin bisect -- <command> finds the plugin to blame; agent plugin release --all tries everything again';
+  const safe = readSafeMode(paths.state);
+  if (safe) return [{ level: 'error', what: 'safe mode', detail: `${safe.deaths.length} starts in a row died, so only built-in plugins run`, fix }];
+  const dead = deadBoots(paths.state);
+  return dead.length === 0 ? [] : [{ level: 'warn', what: 'starts', detail: `${count(dead.length, 'start')} of the agent died within a minute; after three only built-in plugins run`, fix }];
 }
 
 function lockFinding({ paths }: KernelControl): Finding[] {

@@ -1,14 +1,20 @@
 /** The built-in plugin `registry`: the commands `plugin` and `trust`. */
 import { definePlugin } from 'newt-agent';
 import { addCommand } from './add.ts';
+import { bisectCommand } from './bisect.ts';
 import { pluginsCheck, trustCheck } from './checks.ts';
 import { devCommand } from './dev.ts';
+import { disableCommand } from './disable.ts';
+import { doctorCommand } from './doctor.ts';
+import { enableCommand } from './enable.ts';
 import { faultsCommand } from './faults.ts';
+import { infoCommand } from './info.ts';
 import { listCommand } from './list.ts';
 import { manifest } from './manifest.ts';
 import { newCommand } from './new.ts';
 import { releaseCommand } from './release.ts';
 import { removeCommand } from './remove.ts';
+import { searchCommand } from './search.ts';
 import { grantCommand, revokeCommand, trustStatusCommand } from './trust.ts';
 import { whyCommand } from './why.ts';
 
@@ -16,14 +22,20 @@ export default definePlugin(manifest, (p) => ({
   checks: { plugins: pluginsCheck(p), trust: trustCheck(p) },
   commands: {
     plugin: {
-      description: 'List, add, remove, write and explain plugins',
+      description: 'List, add, remove, write, explain and mend plugins',
       examples: ['agent plugin list', 'agent plugin add ./my-plugin', 'agent plugin new word-count', 'agent plugin why tool.gate'],
     },
     'plugin list': listCommand(p),
+    'plugin info': infoCommand(p),
+    'plugin search': searchCommand(p),
     'plugin add': addCommand(p),
     'plugin remove': removeCommand(p),
     'plugin new': newCommand(p),
     'plugin dev': devCommand(p),
+    'plugin enable': enableCommand(p),
+    'plugin disable': disableCommand(p),
+    'plugin bisect': bisectCommand(p),
+    'plugin doctor': doctorCommand(p),
     'plugin faults': faultsCommand(p),
     'plugin release': releaseCommand(p),
     'plugin why': whyCommand(p),

@@ -1,6 +1,8 @@
 /** `agent plugin list` */
-import { type Command, type CommandIO, command, kernelControl, oneLine, type PluginContext, type PluginInfo, shortPath, type Style, table, type Tier, wrap } from 'newt-agent';
+import { type Command, type CommandIO, command, didYouMean, type Invocation, kernelControl, oneLine, type PluginContext, type PluginInfo, shortPath, table, type Tier, wrap } from 'newt-agent';
 import { tableLayout, textColumns } from './layout.ts';
+import { refused } from './report.ts';
+import { isFaulty, stateMeaning, stateName, stateStyle } from './states.ts';
 
 /** Built-ins last: what a person added is what they look for. */
 const tierOrder: readonly Tier[] = ['project', 'global', 'npm', 'builtin'];
@@ -9,21 +11,29 @@ const tierOrder: readonly Tier[] = ['project', 'global', 'npm', 'builtin'];
 export function listCommand(p: PluginContext): Command {
   return command({
     description: 'List all plugins: where each comes from, its state, and why',
-    options: [{ flags: '--json', description: 'Print a JSON array' }],
-    examples: ['agent plugin list', 'agent plugin list --json | jq'],
+    options: [
+      { flags: '--faulty', description: 'Only those that do not run as they should' },
+      { flags: '--tier <tier>', description: 'Only those of one tier: project, global, npm or builtin', values: tierOrder },
+      { flags: '--json', description: 'Print a JSON array' },
+    ],
+    examples: ['agent plugin list', 'agent plugin list --faulty', 'agent plugin list --tier global', 'agent plugin list --json | jq'],
     run({ options }, { io }) {
-      const plugins = p.use(kernelControl).plugins().sort(byTierAndId);
+      const isWanted = filterOf(options);
+      const all = p.use(kernelControl).plugins();
+      const plugins = all.filter(isWanted).sort(byTierAndId);
       if (options['json']) io.json(plugins.map(({ config: _, excused: __, ...plugin }) => ({ ...plugin, reason: plugin.reason ?? null })));
-      else print(plugins, io);
+      else if (plugins.length > 0) print(plugins, io);
+      else io.print(options['faulty'] ? 'No plugin needs looking at.' : 'There is no such plugin.');
+      if (!options['json'] && all.every(({ tier }) => tier === 'builtin')) io.say('\nOnly built-in plugins so far. To add one: agent plugin add <folder>');
       return 0;
     },
   });
 }
 
-/** A state in the colour of how well it is. */
-export function stateStyle({ green, yellow, red, dim }: Style): (state: string) => string {
-  const styles: Readonly<Record<string, (text: string) => string>> = { activated: green, degraded: yellow, refused: yellow, quarantined: red };
-  return (state) => (styles[state] ?? dim)(state);
+/** @throws OperationalError for a tier there is not */
+function filterOf({ tier, faulty }: Invocation['options']): (plugin: PluginInfo) => boolean {
+  if (tier !== undefined && !tierOrder.some((one) => one === tier)) throw refused(`there is no tier "${String(tier)}"${didYouMean(String(tier), tierOrder)}`, `tiers are ${tierOrder.join(', ')}`);
+  return (plugin) => (tier === undefined || plugin.tier === tier) && (!faulty || isFaulty(plugin));
 }
 
 function print(plugins: readonly PluginInfo[], io: CommandIO): void {
@@ -41,12 +51,10 @@ function print(plugins: readonly PluginInfo[], io: CommandIO): void {
     if (plugin?.reason === undefined) continue;
     for (const part of wrap(`  ${oneLine(plugin.reason, 1_000)}`, textColumns(io))) io.print(dim(part));
   }
-  if (plugins.every((plugin) => plugin.tier === 'builtin')) io.say('\nOnly built-in plugins so far. To add one: agent plugin add <folder>');
-}
-
-/** What is resolved at a running agent waits for somebody to need it. */
-export function stateName({ state }: Pick<PluginInfo, 'state'>): string {
-  return state === 'resolved' ? 'on demand' : state;
+  // Words that a person meets for the first time when something is wrong.
+  const odd = [...new Set(plugins.filter(isFaulty).map(stateName))];
+  if (odd.length > 0) io.print('');
+  for (const name of odd) for (const part of wrap(`${name}: ${stateMeaning(name) ?? ''}`, textColumns(io), 2)) io.print(dim(part));
 }
 
 function placeOf({ tier, path }: PluginInfo): string {

@@ -61,6 +61,7 @@ test('without a command, and with --help, the help is the answer', async () => {
 
     Options:
       -V, --version   Show the version
+      --safe-mode     Run with built-in plugins only
       -h, --help      Show help
 
     Commands:
@@ -167,4 +168,12 @@ test.each([
   [['run', '-m'], "option '-m, --model <provider/model>' argument missing", 'agent run'],
 ])('%j makes no sense, and the nearest that does is named', async (argv, message, command) => {
   expect(await usage(...argv)).toEqual({ message, command });
+});
+
+test('what stands behind -- reaches the command as it is', async () => {
+  const line = ['npm', 'test', '--', '--json', '-h', '--version', '--', 'x'];
+  for (const words of [['run', '--', ...line], ['run', '--yes', '--', ...line]]) {
+    const { calls } = await runLine(...words);
+    expect(calls).toMatchObject([{ arguments: { task: line } }]);
+  }
 });

@@ -72,9 +72,13 @@ function buildProgram(commands: ReadonlyMap<string, CommandEntry>, host: Program
   const root = new Program(name);
   configure(root, name, host);
   root
+    // A command gets its words as they stand, with what is behind `--` untouched.
+    .enablePositionalOptions()
     .description(description)
     .usage(groupUsage)
     .version(host.version, '-V, --version', 'Show the version')
+    // What it does happens before there is a kernel, and takes it off the line: see start.ts beside the composition root.
+    .option('--safe-mode', 'Run with built-in plugins only')
     .helpCommand('help [command]', 'Show help for a command')
     .addHelpText('after', examplesText(rootExamples(commands), host));
   const built = new Map([['', root]]);
@@ -89,6 +93,8 @@ function buildProgram(commands: ReadonlyMap<string, CommandEntry>, host: Program
 
 function addCommand(parent: Program, path: string, entry: CommandEntry, host: ProgramHost, onExit: (code: number) => void, built: Map<string, Program>): void {
   const command = parent.command(wordsOf(path).at(-1) ?? path);
+  // A group must not read the options of what is in it.
+  command.enablePositionalOptions();
   configure(command, `${name} ${path}`, host);
   command.description(entry.description).helpCommand(false).addHelpText('after', examplesText(entry.examples ?? [], host));
   for (const argument of entry.arguments ?? []) command.argument(notation(argument), argument.description);
@@ -108,6 +114,7 @@ function groupOf(words: readonly string[], built: Map<string, Program>, host: Pr
   const known = built.get(path);
   if (known) return known;
   const group = groupOf(words.slice(0, -1), built, host).command(words.at(-1) ?? path);
+  group.enablePositionalOptions();
   configure(group, `${name} ${path}`, host);
   group.usage(groupUsage).helpCommand(false);
   built.set(path, group);

@@ -4,6 +4,8 @@
  * model is a script.
  */
 import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import type { ChatRequest } from '../support/model-server.ts';
 import { openStage, type Stage } from '../support/stage.ts';
@@ -92,8 +94,11 @@ test.concurrent('--supervised: it starts again by itself, without what brought i
   expect(await stateOf(full, 'm-bad')).toMatchObject({ state: 'degraded', reason: expect.stringContaining('tools/bad is off') as string });
 });
 
-test.concurrent('--supervised gives up, with 70, when it dies again and again', async () => {
+test.concurrent('--supervised gives up, with 70, when it dies again and again, and nothing is remembered of that', async () => {
   await using on = await openStage(() => ({ text: 'never' }));
+  // Where starts are on record, the fourth runs with built-in plugins only: see safe-mode.test.ts.
+  mkdirSync(join(on.place.home, 'state'), { recursive: true });
+  writeFileSync(join(on.place.home, 'state/boots'), '');
   on.place.plugins({ 'm-bad.ts': 'const kept = [];\nfor (;;) kept.push(new Array(200_000).fill({}));\n' });
   const done = await on.place.agent(['run', '--supervised', '--yes', 'go'], { env: { NODE_OPTIONS: '--max-old-space-size=150' } });
   expect(done.code, done.stderr.slice(-300)).toBe(70);

@@ -51,7 +51,7 @@ export function completionTable(commands: ReadonlyMap<string, CommandEntry>, key
 
 function standing(path: string): CompletionCommand['options'] {
   const help = [{ text: '-h', description: 'Show help', value: undefined }, { text: '--help', description: 'Show help', value: undefined }];
-  return path === '' ? [...help, { text: '--version', description: 'Show the version', value: undefined }] : help;
+  return path === '' ? [...help, { text: '--version', description: 'Show the version', value: undefined }, { text: '--safe-mode', description: 'Run with built-in plugins only', value: undefined }] : help;
 }
 
 function optionWords({ flags, description }: Option, source: Source): CompletionCommand['options'] {
