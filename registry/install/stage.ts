@@ -1,0 +1,118 @@
+/** A tree before it counts: written beside the others, so that one renaming puts it in its place. */
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { setImmediate as breathe } from 'node:timers/promises';
+import { dirname, join } from 'node:path';
+import { claimLock } from '../../kernel/lock-file.ts';
+import { makeFolder } from '../../kernel/paths.ts';
+import { digestFolder } from '../../kernel/trust/digest.ts';
+import { failed } from '../report.ts';
+import type { WantedPackage } from './fetch.ts';
+import { unpack } from './tarball.ts';
+import type { InstallTarget } from './tree.ts';
+import { writeFiles } from './write.ts';
+
+export interface Staged {
+  readonly folder: string;
+  readonly contentDigest: string;
+  /** Takes away what is still there, and lets go of the claim on it. */
+  discard(): void;
+}
+
+const stagingFolder = '.staging';
+const claimSuffix = '.claim';
+const strayAge = 3_600_000;
+
+/**
+ * Writes the packages into a folder of their own below the target's trees.
+ *
+ * @param tarball the verified bytes of a package
+ * @throws OperationalError when the disk does not take it; the reason of `signal`. Nothing is left then
+ */
+export async function stage(target: InstallTarget, packages: readonly WantedPackage[], tarball: (one: WantedPackage) => Promise<Buffer>, signal: AbortSignal): Promise<Staged> {
+  const staging = join(target.trees, stagingFolder);
+  const folder = join(staging, randomUUID());
+  try {
+    makeFolder(staging);
+    // Its claim comes first: what nobody alive has claimed is swept.
+    const claim = claimLock(`${folder}${claimSuffix}`);
+    const discard = (): void => {
+      rmSync(folder, { recursive: true, force: true });
+      if ('release' in claim) claim.release();
+    };
+    try {
+      mkdirSync(folder);
+      for (const one of packages) {
+        signal.throwIfAborted();
+        writeFiles(join(folder, one.place), (await unpack(`${one.name} ${one.version}`, await tarball(one), signal)).files);
+        await breathe();
+      }
+      return { folder, contentDigest: digestFolder(folder), discard };
+    } catch (error) {
+      discard();
+      throw error;
+    }
+  } catch (error) {
+    throw diskProblem(error, staging);
+  }
+}
+
+/** A failure of the disk, as news; anything else as it is. */
+export function diskProblem(error: unknown, place: string): unknown {
+  const { code, syscall, message } = error as NodeJS.ErrnoException;
+  if (!(error instanceof Error) || syscall === undefined) return error;
+  const full = code === 'ENOSPC' || code === 'EDQUOT';
+  return failed(full ? `the disk of ${place} is full: nothing was changed` : `${place} cannot be written: ${message}`, full ? 'make room there, then try again' : 'check the folder and its permissions; nothing was changed');
+}
+
+/**
+ * Removes what installations that died left: staged folders nobody alive has claimed, and the drafts of claims and lock
+ * files. What cannot be removed waits for the next one.
+ */
+export function sweepStaging(target: InstallTarget): void {
+  const staging = join(target.trees, stagingFolder);
+  for (const name of namesIn(staging)) {
+    const path = join(staging, name);
+    try {
+      if (name.includes(claimSuffix)) {
+        if (name.endsWith(claimSuffix)) release(path);
+        else if (Date.now() - statSync(path).mtimeMs > strayAge) rmSync(path, { force: true });
+      } else release(`${path}${claimSuffix}`, () => rmSync(path, { recursive: true, force: true }));
+    } catch {
+      // In use, or not ours to remove: as said above.
+    }
+  }
+  const folder = dirname(target.lock);
+  for (const name of namesIn(folder)) {
+    const [, pid] = /^agent-plugins\.lock\.(\d+)\.tmp$/.exec(name) ?? [];
+    if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(folder, name), { force: true });
+  }
+}
+
+/** Does `work` and lets the claim go, unless somebody alive holds it. */
+function release(lock: string, work: () => void = () => undefined): void {
+  const claim = claimLock(lock);
+  if (!('release' in claim)) return;
+  try {
+    work();
+  } finally {
+    claim.release();
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+export function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
