@@ -10,8 +10,8 @@ import { refused } from './report.ts';
 
 /** The options every command that installs has. */
 export const installOptions = [
-  { flags: '-y, --yes', description: 'Do not ask; accepts none of the concerns below' },
-  { flags: '--accept <concerns>', description: 'Concerns to accept: scripts, young, size, count, name, native, provenance' },
+  { flags: '-y, --yes', description: 'Do not ask; accepts no concern' },
+  { flags: '--accept <concerns>', description: 'Concerns to accept, by name: scripts, young, size, count, name, native, provenance, capabilities' },
   { flags: '--dry-run', description: 'Show what would be done, and do nothing' },
   { flags: '--offline', description: 'Use only what was downloaded before' },
   { flags: '--project', description: 'For everybody who works on this project, not for you alone' },

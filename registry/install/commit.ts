@@ -6,7 +6,7 @@ import { isKernelError } from 'newt-agent';
 import { makeFolder } from '../../kernel/paths.ts';
 import { entryOf, type InstalledEntry, type InstalledVersion, type LockEntries, type LockEntry, updateLock } from '../lock.ts';
 import { type JournalLine, note, openChanges } from './journal.ts';
-import { diskProblem, namesIn, type Staged, sweepStaging } from './stage.ts';
+import { damagedSuffix, diskProblem, namesIn, type Staged, sweepStaging } from './stage.ts';
 import { type InstallTarget, treeFolder, treeName, verifyTree } from './tree.ts';
 
 export interface Switch {
@@ -18,6 +18,8 @@ export interface Switch {
   /** Looks at what is in the lock file now, and answers what is to be there. @throws to leave everything as it is */
   readonly change: (entries: LockEntries) => LockEntry | undefined;
   readonly accepted?: readonly string[];
+  /** Hears where a tree that was damaged has been put; without, it is removed. */
+  readonly keepDamaged?: (aside: string) => void;
   readonly now: () => number;
 }
 
@@ -30,7 +32,7 @@ const keptTree = 86_400_000;
  * @returns the entry that is there now
  * @throws OperationalError, KernelError: nothing was changed
  */
-export async function commit({ target, action, id, staged, change, accepted, now }: Switch): Promise<LockEntry | undefined> {
+export async function commit({ target, action, id, staged, change, accepted, keepDamaged, now }: Switch): Promise<LockEntry | undefined> {
   let entry: LockEntry | undefined;
   let before: LockEntry | undefined;
   const made: { tree?: string | undefined; line?: JournalLine } = {};
@@ -43,10 +45,10 @@ export async function commit({ target, action, id, staged, change, accepted, now
         closeInterrupted(target, entries, at());
         before = entryOf(entries, id);
         entry = change(entries);
-        if (entry === before) return entries;
+        if (entry === before && !staged) return entries;
         made.line = { at: at(), change: randomUUID(), state: 'begun', action, plugin: id, lock: target.lock, from: nameOf(before), to: nameOf(entry), ...(accepted && accepted.length > 0 && { accepted }) };
         note(target.journal, made.line);
-        if (staged && entry && entry.source !== 'link' && putInPlace(target, id, entry, staged)) made.tree = treeFolder(target, id, entry);
+        if (staged && entry && entry.source !== 'link' && putInPlace(target, id, entry, staged, keepDamaged)) made.tree = treeFolder(target, id, entry);
         const { [id]: _, ...others } = entries;
         return entry ? { ...others, [id]: entry } : others;
       },
@@ -62,7 +64,7 @@ export async function commit({ target, action, id, staged, change, accepted, now
     if (made.tree !== undefined) rmSync(made.tree, { recursive: true, force: true });
     throw diskProblem(error, dirname(target.lock));
   } finally {
-    staged?.discard();
+    if (!keepDamaged) staged?.discard();
   }
   return entry;
 }
@@ -72,16 +74,17 @@ function nameOf(entry: LockEntry | undefined): string | null {
 }
 
 /** @returns false where the same tree, whole, is there already */
-function putInPlace(target: InstallTarget, id: string, entry: InstalledVersion, { folder }: Staged): boolean {
+function putInPlace(target: InstallTarget, id: string, entry: InstalledVersion, { folder }: Staged, keepDamaged: Switch['keepDamaged']): boolean {
   const place = treeFolder(target, id, entry);
   if (verifyTree(target, id, entry) === undefined) return false;
   makeFolder(dirname(place));
   // One that is damaged makes room; it goes with the staged ones.
   if (existsSync(place)) {
-    const aside = `${folder}-damaged`;
+    const aside = `${folder}${damagedSuffix}`;
     renameSync(place, aside);
     renameSync(folder, place);
-    rmSync(aside, { recursive: true, force: true });
+    if (keepDamaged) keepDamaged(aside);
+    else rmSync(aside, { recursive: true, force: true });
     return true;
   }
   renameSync(folder, place);

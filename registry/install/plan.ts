@@ -12,7 +12,7 @@ import { type Contents, contentsOf, fetchPackage, lookInto, packageJsonOf, type 
 import { packFirstParty } from './pack.ts';
 import { exoticSpecs, hostPackages, strings, type VersionFacts } from './packuments.ts';
 import { checkBounds, refuseExotic } from './policy.ts';
-import { type Declared, pickVersion, resolveTree } from './resolve.ts';
+import { type Declared, pickVersion, type ResolvedPackage, resolveTree } from './resolve.ts';
 import type { InstallSession } from './session.ts';
 import type { Source } from './source.ts';
 import { type Unpacked, unpack } from './tarball.ts';
@@ -64,20 +64,25 @@ export async function makePlan(source: Installable, asked: string, session: Inst
   const resolved = await resolveTree(declared, session.packuments, session.signal);
   const place = `node_modules/${root.name}`;
   if (resolved.some((one) => one.place === place)) throw refused(`${root.name} depends on itself`, 'tell its author');
-  const wanted = await Promise.all(
-    resolved.map(async (one) => {
-      const { versions, firstPublished } = await session.packuments.facts(one.name);
-      const facts = versions.get(one.version);
-      const integrity = integrityIn(one, facts);
-      refuseExotic(`${one.name} ${one.version}`, facts?.exotic ?? []);
-      return { place: one.place, name: one.name, version: one.version, integrity, facts, firstPublished };
-    }),
-  );
+  const wanted = await withFacts(resolved, session);
   const own: PlannedPackage = { place, name: root.name, version: root.version, integrity: root.integrity, facts: root.facts, firstPublished: root.firstPublished, ...withoutJson(contentsOf(root.packageJson, root.unpacked)) };
   const rest = await fetchAll(wanted, session);
   const packages: [PlannedPackage, ...PlannedPackage[]] = [own, ...rest.sort((a, b) => (a.place < b.place ? -1 : 1))];
   session.progress(undefined);
   return { id: manifest.id, manifest, source: source.kind, asked, packages, bytes: packages.reduce((sum, { bytes }) => sum + bytes, 0), remarks: session.packuments.fellBack ? ['The registry cannot be reached: this is what was known of it before.'] : [] };
+}
+
+/** With what the registry says of each. @throws OperationalError for one that must not be installed */
+export function withFacts(resolved: readonly ResolvedPackage[], session: InstallSession): Promise<(WantedPackage & Told)[]> {
+  return Promise.all(
+    resolved.map(async ({ place, name, version }) => {
+      const { versions, firstPublished } = await session.packuments.facts(name);
+      const facts = versions.get(version);
+      const integrity = integrityIn({ name, version }, facts);
+      refuseExotic(`${name} ${version}`, facts?.exotic ?? []);
+      return { place, name, version, integrity, facts, firstPublished };
+    }),
+  );
 }
 
 async function rootOf(source: Installable, session: InstallSession): Promise<Root> {
@@ -112,7 +117,7 @@ function integrityIn({ name, version }: { readonly name: string; readonly versio
 }
 
 /** What the plugin says of itself, checked as it would be at a start. No code of it runs. */
-function manifestOf({ name, version, unpacked, packageJson }: Root, host: string): Manifest {
+export function manifestOf({ name, version, unpacked, packageJson }: Pick<Root, 'name' | 'version' | 'unpacked' | 'packageJson'>, host: string): Manifest {
   if (!('agent' in packageJson)) throw refused(`${name} ${version} is no plugin: its package.json has no "agent" part`, 'look for plugins with: agent plugin search');
   const folder = mkdtempSync(join(tmpdir(), 'agent-manifest-'));
   try {
@@ -129,7 +134,7 @@ function manifestOf({ name, version, unpacked, packageJson }: Root, host: string
 }
 
 /** What it needs, by the package.json that is in the tarball: what the registry shows may be another. */
-function declaredBy({ name, version, packageJson }: Root): Declared {
+export function declaredBy({ name, version, packageJson }: Pick<Root, 'name' | 'version' | 'packageJson'>): Declared {
   const part = (key: string): Readonly<Record<string, unknown>> => {
     const value = packageJson[key];
     return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Readonly<Record<string, unknown>>) : {};
@@ -148,7 +153,7 @@ function declaredBy({ name, version, packageJson }: Root): Declared {
 type Told = Pick<PlannedPackage, 'facts' | 'firstPublished'>;
 
 /** Fetches and looks into packages, a few at once; more than a plugin may ever have is refused on the way. */
-export async function fetchAll(wanted: readonly (WantedPackage & Told)[], session: InstallSession): Promise<PlannedPackage[]> {
+export async function fetchAll(wanted: readonly (WantedPackage & Told)[], session: InstallSession, tarball: (one: WantedPackage) => Promise<Buffer> = (one) => fetchPackage(one, session)): Promise<PlannedPackage[]> {
   checkBounds(wanted.length, 0, 0);
   const planned: PlannedPackage[] = [];
   let [next, bytes, files] = [0, 0, 0];
@@ -156,7 +161,7 @@ export async function fetchAll(wanted: readonly (WantedPackage & Told)[], sessio
     for (let one = wanted[next++]; one; one = wanted[next++]) {
       session.signal.throwIfAborted();
       session.progress(`Fetching ${planned.length + 1} of ${wanted.length}: ${one.name}`);
-      const found = await lookInto(one, await fetchPackage(one, session), session.signal);
+      const found = await lookInto(one, await tarball(one), session.signal);
       bytes += found.bytes;
       files += found.files;
       checkBounds(wanted.length, bytes, files);

@@ -1,4 +1,5 @@
 /** What is never installed, and what a person has to accept by name. */
+import { describeCapabilities } from '../capabilities.ts';
 import type { Catalog } from '../catalog.ts';
 import type { InstalledVersion } from '../lock.ts';
 import { refused } from '../report.ts';
@@ -6,7 +7,7 @@ import type { InstallSettings } from '../manifest.ts';
 import { mistakenFor } from './names.ts';
 import type { Plan, PlannedPackage } from './plan.ts';
 
-export const concernNames = ['scripts', 'young', 'size', 'count', 'name', 'native', 'provenance'] as const;
+export const concernNames = ['scripts', 'young', 'size', 'count', 'name', 'native', 'provenance', 'capabilities'] as const;
 export type ConcernName = (typeof concernNames)[number];
 
 /** Something that may be right, and that a person has to say so of. */
@@ -44,14 +45,14 @@ export interface PolicyContext {
 }
 
 /** Everything a person has to accept before this is installed. */
-export function concernsOf(plan: Pick<Plan, 'packages' | 'bytes'>, { settings, catalog, now, isYoung, before }: PolicyContext): Concern[] {
-  const { packages, bytes } = plan;
+export function concernsOf(plan: Pick<Plan, 'packages' | 'bytes' | 'source' | 'manifest'>, { settings, catalog, now, isYoung, before }: PolicyContext): Concern[] {
+  const { packages, bytes, source, manifest } = plan;
   const concerns: Concern[] = [];
   const add = (name: ConcernName, found: readonly PlannedPackage[], text: (names: string) => string): void => {
     if (found.length > 0) concerns.push({ name, text: text(named(found)) });
   };
   // What does not come from the registry was made or chosen by somebody who is known.
-  const fetched = packages.filter(({ facts }) => facts !== undefined);
+  const fetched = source === 'npm' ? packages : packages.slice(1);
   add('scripts', packages.filter(({ scripts }) => scripts.length > 0), (names) => `install scripts of ${names} never run: it may not work without them`);
   add('native', packages.filter(({ native }) => native), (names) => `${names} would be built from source, which is never done: it may not work`);
   add('young', fetched.filter(({ facts }) => isYoung(facts?.published)), (names) => `published less than ${settings.min_age_days} days ago, or nobody says when: ${names}`);
@@ -63,6 +64,9 @@ export function concernsOf(plan: Pick<Plan, 'packages' | 'bytes'>, { settings, c
     if (known !== undefined) concerns.push({ name: 'name', text: `${name} is almost ${known}: is it the one you mean?` });
   }
   add('name', fetched.filter(({ firstPublished }) => firstPublished !== undefined && now - firstPublished < newcomerDays * dayMs), (names) => `known for less than ${newcomerDays} days: ${names}`);
+  // Whoever says yes to all updates has not said yes to that.
+  const grown = before ? manifest.capabilities.filter((one) => !before.capabilities.includes(one)) : [];
+  if (grown.length > 0) concerns.push({ name: 'capabilities', text: `it now also asks for ${describeCapabilities(grown)}` });
   return [...concerns, ...changesOfHands(packages[0], before)];
 }
 

@@ -61,12 +61,15 @@ export async function usualRegistry(): Promise<string> {
   return new pacote.RegistryFetcher('x@*', {}).registry;
 }
 
+/** `hoisted`: as flat as may be; `nested`: everything below the package that needs it. */
+export type Layout = 'hoisted' | 'nested';
+
 /**
  * Exact packages for what is declared; none where nothing is. No scripts, no addresses, no files, no other names.
  *
  * @throws OperationalError that names the package at fault; the reason of `signal`
  */
-export async function resolveTree(declared: Declared, packuments: Packuments, signal: AbortSignal): Promise<ResolvedPackage[]> {
+export async function resolveTree(declared: Declared, packuments: Packuments, signal: AbortSignal, layout: Layout = 'hoisted'): Promise<ResolvedPackage[]> {
   if ([declared.dependencies, declared.optionalDependencies, declared.peerDependencies].every((all) => Object.keys(all).length === 0)) return [];
   const { default: Arborist } = await import('@npmcli/arborist');
   const folder = mkdtempSync(join(tmpdir(), 'agent-plan-'));
@@ -76,7 +79,7 @@ export async function resolveTree(declared: Declared, packuments: Packuments, si
       signal.throwIfAborted();
       const options = {
         path: folder, cache: join(folder, 'cache'), packumentCache: asPackumentCache(packuments), ignoreScripts: true, audit: false, fund: false, save: false, offline: true, fetchRetries: 0,
-        allowGit: 'none', allowRemote: 'none', allowFile: 'none', allowDirectory: 'none', omit: ['dev'],
+        allowGit: 'none', allowRemote: 'none', allowFile: 'none', allowDirectory: 'none', omit: ['dev'], installStrategy: layout,
       };
       return new Arborist(options as object).buildIdealTree();
     };

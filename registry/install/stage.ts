@@ -21,6 +21,8 @@ export interface Staged {
 
 const stagingFolder = '.staging';
 const claimSuffix = '.claim';
+/** Of a tree that made room for a whole one. */
+export const damagedSuffix = '-damaged';
 const strayAge = 3_600_000;
 
 /**
@@ -37,7 +39,7 @@ export async function stage(target: InstallTarget, packages: readonly WantedPack
     // Its claim comes first: what nobody alive has claimed is swept.
     const claim = claimLock(`${folder}${claimSuffix}`);
     const discard = (): void => {
-      rmSync(folder, { recursive: true, force: true });
+      for (const one of [folder, `${folder}${damagedSuffix}`]) rmSync(one, { recursive: true, force: true });
       if ('release' in claim) claim.release();
     };
     try {
@@ -77,7 +79,7 @@ export function sweepStaging(target: InstallTarget): void {
       if (name.includes(claimSuffix)) {
         if (name.endsWith(claimSuffix)) release(path);
         else if (Date.now() - statSync(path).mtimeMs > strayAge) rmSync(path, { force: true });
-      } else release(`${path}${claimSuffix}`, () => rmSync(path, { recursive: true, force: true }));
+      } else release(`${path.replace(new RegExp(`${damagedSuffix}$`), '')}${claimSuffix}`, () => rmSync(path, { recursive: true, force: true }));
     } catch {
       // In use, or not ours to remove: as said above.
     }
