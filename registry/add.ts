@@ -9,6 +9,7 @@ import { makePlan } from './install/plan.ts';
 import { parseSource, type Source } from './install/source.ts';
 import type { InstallTarget } from './install/tree.ts';
 import { installOptions, openRun } from './install-run.ts';
+import { interruptible } from './interrupts.ts';
 import type { RegistryConfig } from './manifest.ts';
 import { outlook } from './outlook.ts';
 import { refused, reporting } from './report.ts';
@@ -20,7 +21,7 @@ export function addCommand(p: PluginContext<RegistryConfig>): Command {
     arguments: [{ name: 'source', description: 'Name in the catalog, npm name[@range], ./folder or file.tgz', required: true, values: 'folders' }],
     options: [...installOptions],
     examples: ['agent plugin add git', 'agent plugin add agent-plugin-x@^1.2', 'agent plugin add ./my-plugin', 'agent plugin add agent-plugin-x --dry-run', 'agent plugin add agent-plugin-x --yes --accept young'],
-    run: reporting(async ({ arguments: { source: given }, options }, { io, signal }) => {
+    run: interruptible(reporting(async ({ arguments: { source: given }, options }, { io, signal }) => {
       const control = p.use(kernelControl);
       const catalog = readCatalog();
       const source = parseSource(String(given), catalog);
@@ -48,7 +49,7 @@ export function addCommand(p: PluginContext<RegistryConfig>): Command {
           return 0;
         }
       }
-    }),
+    })),
   });
 }
 

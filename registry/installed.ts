@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { discoverPlugin } from '../kernel/discover.ts';
 import type { Candidate } from '../kernel/lifecycle.ts';
 import { complete } from '../kernel/manifest.ts';
+import { isInside, realPath } from '../kernel/paths.ts';
 import { type InstallTarget, pluginFolder } from './install/tree.ts';
 import { beyondAgreement, type InstalledEntry, type LinkEntry, readLock } from './lock.ts';
 
@@ -34,7 +35,8 @@ function installedCandidate(id: string, entry: InstalledEntry, target: InstallTa
   const mend = `run: agent plugin sync${target.project === undefined ? '' : ' --project'}`;
   const found = existsSync(path) ? discoverPlugin('npm', path) : undefined;
   if (!found) return unusable(existsSync(path) ? `its folder ${path} holds no plugin any more` : `${entry.name} ${entry.version} is not installed on this machine`, mend);
-  if (found.bare) return unusable(`its folder ${path} no longer states what it is`, mend);
+  if (!isInside(realPath(path) ?? path, found.entry) && !found.problem) return unusable('its agent.main leads out of the package', `run: agent plugin remove ${id}`);
+  if (found.bare && !found.problem) return unusable(`its folder ${path} no longer states what it is`, mend);
   return checked(found, id, entry.capabilities, unusable, mend);
 }
 

@@ -7,6 +7,7 @@ import { registryFolder } from './catalog.ts';
 import type { InstallRun } from './install/install.ts';
 import { pickVersion } from './install/resolve.ts';
 import { installOptions, openRun } from './install-run.ts';
+import { interruptible } from './interrupts.ts';
 import { tableLayout } from './layout.ts';
 import { type InstalledVersion, readLock } from './lock.ts';
 import type { RegistryConfig } from './manifest.ts';
@@ -29,7 +30,7 @@ export function outdatedCommand(p: PluginContext<RegistryConfig>): Command {
     description: 'Show which of the plugins that were added have a newer version',
     options: installOptions.filter(({ flags }) => names.includes(flags)),
     examples: ['agent plugin outdated', 'agent plugin outdated --json'],
-    run: reporting(async ({ options }, { io, signal }) => {
+    run: interruptible(reporting(async ({ options }, { io, signal }) => {
       const run = await openRun(p, options, io, signal);
       const rows: Row[] = [];
       for (const [id, entry] of Object.entries(readLock(run.target.lock))) {
@@ -40,7 +41,7 @@ export function outdatedCommand(p: PluginContext<RegistryConfig>): Command {
       if (run.json) io.json(old);
       else print(old, rows.length, io);
       return 0;
-    }),
+    })),
   });
 }
 

@@ -6,6 +6,7 @@ import { planOf, type Restorable, stageLocked } from './install/restore.ts';
 import type { Staged } from './install/stage.ts';
 import { treeName, verifyTree } from './install/tree.ts';
 import { installOptions, openRun } from './install-run.ts';
+import { interruptible } from './interrupts.ts';
 import { entryOf, type InstalledEntry, readLock } from './lock.ts';
 import type { RegistryConfig } from './manifest.ts';
 import { failed, refused, reporting } from './report.ts';
@@ -20,7 +21,7 @@ export function rollbackCommand(p: PluginContext<RegistryConfig>): Command {
     arguments: [{ name: 'id', description: 'Id of the plugin', required: true, values: 'plugins' }],
     options: installOptions.filter(({ flags }) => names.includes(flags)),
     examples: ['agent plugin rollback git'],
-    run: reporting(async ({ arguments: { id: given }, options }, { io, signal }) => {
+    run: interruptible(reporting(async ({ arguments: { id: given }, options }, { io, signal }) => {
       const id = String(given);
       const run = await openRun(p, options, io, signal, undefined, false);
       const { target, session, catalog } = run;
@@ -46,6 +47,6 @@ export function rollbackCommand(p: PluginContext<RegistryConfig>): Command {
       if (run.json) io.json({ id, from: entry.version, to: previous.version });
       else io.print(`${io.style.cyan(id)} is at ${oneLine(previous.version, 40)} again, it was at ${oneLine(entry.version, 40)}`);
       return 0;
-    }),
+    })),
   });
 }

@@ -7,6 +7,7 @@ import { planOf, type Restorable, stageLocked } from './install/restore.ts';
 import { concernsOf } from './install/policy.ts';
 import { treeName, verifyTree } from './install/tree.ts';
 import { installOptions, openRun } from './install-run.ts';
+import { interruptible } from './interrupts.ts';
 import { entryOf, type InstalledEntry, readLock } from './lock.ts';
 import type { RegistryConfig } from './manifest.ts';
 import { failed, reporting } from './report.ts';
@@ -23,7 +24,7 @@ export function syncCommand(p: PluginContext<RegistryConfig>): Command {
     description: 'Install exactly what the lock file states, and mend what is damaged',
     options: [...installOptions],
     examples: ['agent plugin sync', 'agent plugin sync --project --yes'],
-    run: reporting(async ({ options }, { io, signal }) => {
+    run: interruptible(reporting(async ({ options }, { io, signal }) => {
       const run = await openRun(p, options, io, signal, undefined, false);
       const done: Synced[] = [];
       for (const [id, entry] of Object.entries(readLock(run.target.lock))) {
@@ -32,7 +33,7 @@ export function syncCommand(p: PluginContext<RegistryConfig>): Command {
       if (run.json) io.json(done);
       else tell(done, io);
       return done.some(({ result }) => result === 'declined') ? 1 : 0;
-    }),
+    })),
   });
 }
 

@@ -8,6 +8,7 @@ import { makePlan, type Plan } from './install/plan.ts';
 import type { Source } from './install/source.ts';
 import type { InstallTarget } from './install/tree.ts';
 import { installOptions, openRun, targetOf } from './install-run.ts';
+import { interruptible } from './interrupts.ts';
 import { entryOf, type InstalledVersion, type LockEntry, readLock } from './lock.ts';
 import type { RegistryConfig } from './manifest.ts';
 import { refused, reporting } from './report.ts';
@@ -27,7 +28,7 @@ export function updateCommand(p: PluginContext<RegistryConfig>): Command {
     arguments: [{ name: 'ids', description: 'Ids of plugins', variadic: true, values: 'plugins' }],
     options: [{ flags: '--all', description: 'Every plugin that was added' }, ...installOptions],
     examples: ['agent plugin update git', 'agent plugin update --all', 'agent plugin update --all --dry-run'],
-    run: reporting(async ({ arguments: { ids: given }, options }, { io, signal }) => {
+    run: interruptible(reporting(async ({ arguments: { ids: given }, options }, { io, signal }) => {
       const target = targetOf(p, options['project'] === true);
       const entries = readLock(target.lock);
       const ids = options['all'] ? Object.keys(entries).filter((id) => entries[id]?.source !== 'link') : [given ?? []].flat().map(String);
@@ -39,7 +40,7 @@ export function updateCommand(p: PluginContext<RegistryConfig>): Command {
       if (run.json) io.json(done);
       else if (done.length === 0) io.print('No plugin was added from a package.');
       return done.some(({ result }) => result === 'declined') ? 1 : 0;
-    }),
+    })),
   });
 }
 

@@ -2,11 +2,12 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import type { HomePaths } from '../../kernel/paths.ts';
+import { diskProblem } from '../report.ts';
 
 export interface DownloadCache {
   /** The bytes with this integrity; undefined where they are not there, or not what they were. */
   tarball(integrity: string): Promise<Buffer | undefined>;
-  /** @throws the error of the file system */
+  /** @throws OperationalError when the disk does not take it */
   keepTarball(integrity: string, bytes: Buffer): Promise<void>;
   text(key: string): Promise<string | undefined>;
   /** A cache that cannot be written is no reason to fail. */
@@ -33,7 +34,11 @@ export function openCache({ cache }: HomePaths): DownloadCache {
       }
     },
     async keepTarball(integrity, bytes) {
-      await (await library()).put(folder, `tarball:${integrity}`, bytes, { integrity, algorithms: ['sha512'] });
+      try {
+        await (await library()).put(folder, `tarball:${integrity}`, bytes, { integrity, algorithms: ['sha512'] });
+      } catch (error) {
+        throw diskProblem(error, folder);
+      }
     },
     async text(key) {
       try {

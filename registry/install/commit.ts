@@ -5,8 +5,9 @@ import { basename, dirname, join } from 'node:path';
 import { isKernelError } from 'newt-agent';
 import { makeFolder } from '../../kernel/paths.ts';
 import { entryOf, type InstalledEntry, type InstalledVersion, type LockEntries, type LockEntry, updateLock } from '../lock.ts';
+import { diskProblem } from '../report.ts';
 import { type JournalLine, note, openChanges } from './journal.ts';
-import { damagedSuffix, diskProblem, namesIn, type Staged, sweepStaging } from './stage.ts';
+import { damagedSuffix, namesIn, type Staged, sweepStaging } from './stage.ts';
 import { type InstallTarget, treeFolder, treeName, verifyTree } from './tree.ts';
 
 export interface Switch {
@@ -45,7 +46,7 @@ export async function commit({ target, action, id, staged, change, accepted, kee
         closeInterrupted(target, entries, at());
         before = entryOf(entries, id);
         entry = change(entries);
-        if (entry === before && !staged) return entries;
+        if (entry === before && (!staged || !entry || entry.source === 'link' || verifyTree(target, id, entry) === undefined)) return entries;
         made.line = { at: at(), change: randomUUID(), state: 'begun', action, plugin: id, lock: target.lock, from: nameOf(before), to: nameOf(entry), ...(accepted && accepted.length > 0 && { accepted }) };
         note(target.journal, made.line);
         if (staged && entry && entry.source !== 'link' && putInPlace(target, id, entry, staged, keepDamaged)) made.tree = treeFolder(target, id, entry);

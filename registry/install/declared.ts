@@ -10,7 +10,7 @@ import satisfies from 'semver/functions/satisfies.js';
 import { readCatalog } from '../catalog.ts';
 import { entryOf, type InstalledEntry, packageNamePattern, readLock } from '../lock.ts';
 import type { RegistryConfig } from '../manifest.ts';
-import { refused } from '../report.ts';
+import { diskProblem, refused } from '../report.ts';
 import { commit } from './commit.ts';
 import { fetchPackage } from './fetch.ts';
 import { isRange } from './packuments.ts';
@@ -19,7 +19,7 @@ import { concernsOf } from './policy.ts';
 import { resolveTree } from './resolve.ts';
 import { planOf, type Restorable, stageLocked } from './restore.ts';
 import { type InstallSession, openInstall } from './session.ts';
-import { diskProblem, stage, sweepStaging } from './stage.ts';
+import { stage, sweepStaging } from './stage.ts';
 import { globalTarget, type InstallTarget, projectTarget, treeFolder, verifyTree } from './tree.ts';
 
 type Context = PluginContext<RegistryConfig>;

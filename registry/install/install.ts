@@ -54,11 +54,11 @@ export async function install(plan: Plan, action: 'add' | 'update', run: Install
     accepted = await askConsent(before ? `Update ${plan.id} to ${drafted.version}?` : `Add ${plan.id}?`, concerns, consent, io, session.signal);
   }
   if (!accepted) return { what: 'declined' };
-  const { entry } = await putInPlace(plan, isSame ? 'mend' : action, isSame ? before : drafted, accepted, run);
-  return { what: isSame ? 'mended' : before ? 'updated' : 'added', entry, accepted };
+  const { entry, isOurs } = await putInPlace(plan, isSame ? 'mend' : action, isSame ? before : drafted, accepted, run);
+  return { what: isSame ? 'mended' : !isOurs ? 'unchanged' : before ? 'updated' : 'added', entry, accepted };
 }
 
-async function putInPlace(plan: Plan, action: NonNullable<JournalLine['action']>, wanted: Omit<InstalledVersion, 'contentDigest'>, accepted: readonly string[], { target, session, plugins, io, now }: InstallRun): Promise<{ entry: InstalledVersion }> {
+async function putInPlace(plan: Plan, action: NonNullable<JournalLine['action']>, wanted: Omit<InstalledVersion, 'contentDigest'>, accepted: readonly string[], { target, session, plugins, io, now }: InstallRun): Promise<{ entry: InstalledVersion; isOurs: boolean }> {
   session.progress(`Installing ${plan.id}`);
   const staged = await stage(target, plan.packages, (one) => fetchPackage(one, session), session.signal);
   session.progress(undefined);
@@ -80,7 +80,7 @@ async function putInPlace(plan: Plan, action: NonNullable<JournalLine['action']>
     },
   });
   io.progress?.(undefined);
-  return { entry: there && there.source !== 'link' ? there : entry };
+  return there && there.source !== 'link' ? { entry: there, isOurs: there.addedAt === entry.addedAt } : { entry, isOurs: true };
 }
 
 function tell(plan: Plan, concerns: readonly Concern[], before: InstalledVersion | undefined, { session, io }: InstallRun): void {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { discoverPlugin } from '../../kernel/discover.ts';
 import type { Manifest } from '../../kernel/lifecycle.ts';
+import { isInside, realPath } from '../../kernel/paths.ts';
 import { engineProblem } from '../../kernel/resolve.ts';
 import type { InstalledVersion } from '../lock.ts';
 import { refused } from '../report.ts';
@@ -119,12 +120,13 @@ function integrityIn({ name, version }: { readonly name: string; readonly versio
 /** What the plugin says of itself, checked as it would be at a start. No code of it runs. */
 export function manifestOf({ name, version, unpacked, packageJson }: Pick<Root, 'name' | 'version' | 'unpacked' | 'packageJson'>, host: string): Manifest {
   if (!('agent' in packageJson)) throw refused(`${name} ${version} is no plugin: its package.json has no "agent" part`, 'look for plugins with: agent plugin search');
-  const folder = mkdtempSync(join(tmpdir(), 'agent-manifest-'));
+  const folder = realPath(mkdtempSync(join(tmpdir(), 'agent-manifest-'))) ?? '';
   try {
     const place = join(folder, basename(name));
     writeFiles(place, unpacked.files);
     const candidate = discoverPlugin('npm', place);
     if (!candidate || candidate.problem) throw refused((candidate?.problem?.reason ?? `${name} holds no plugin`).replaceAll(place, name), candidate?.problem?.hint.replaceAll(place, name));
+    if (!isInside(place, candidate.entry)) throw refused(`agent.main of ${name} leads out of the package`, 'tell its author');
     const unfit = engineProblem(candidate.manifest, host);
     if (unfit !== undefined) throw refused(`${candidate.manifest.id} ${unfit}`);
     return candidate.manifest;

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isOperational } from 'newt-agent';
+import { isOperational, oneLine } from 'newt-agent';
 import { refused } from '../report.ts';
 import type { Packuments } from './packuments.ts';
 
@@ -106,12 +106,13 @@ function withSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
 }
 
 function explain(error: unknown): unknown {
-  if (isOperational(error)) return error;
+  if (isOperational(error) || !(error instanceof Error) || error.name === 'AbortError') return error;
   const { code = '', message, package: spec, name, wanted, requiredBy } = error as NodeJS.ErrnoException & { package?: string; wanted?: string; requiredBy?: string };
   const by = requiredBy && requiredBy !== '.' ? ` (needed by ${requiredBy})` : '';
   if (code.startsWith('EALLOW')) return refused(`the dependency ${spec ?? ''}${by} is ${code === 'EALLOWGIT' ? 'a git address' : code === 'EALLOWREMOTE' ? 'a URL' : 'a file'}`, 'only packages of the registry are installed; tell the author of the plugin');
   if (code === 'ETARGET') return refused(`there is no version of ${name} that fits "${wanted ?? ''}"${by}`, 'give another range, or none');
   if (code === 'ERESOLVE') return refused(`its dependencies do not fit together: ${message.split('\n', 1)[0] ?? ''}`, 'tell the author of the plugin');
   if (code === 'EBADPLATFORM') return refused(`it does not run on this machine: ${message}`);
-  return error;
+  // The resolver has many words for what it cannot do; whichever it was, the packages are the reason.
+  return refused(`what it needs cannot be worked out: ${oneLine(message, 300)}`, 'tell the author of the plugin');
 }

@@ -1,12 +1,12 @@
 /** A tree before it counts: written beside the others, so that one renaming puts it in its place. */
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { setImmediate as breathe } from 'node:timers/promises';
 import { dirname, join } from 'node:path';
 import { claimLock } from '../../kernel/lock-file.ts';
 import { makeFolder } from '../../kernel/paths.ts';
 import { digestFolder } from '../../kernel/trust/digest.ts';
-import { failed } from '../report.ts';
+import { diskProblem } from '../report.ts';
 import type { WantedPackage } from './fetch.ts';
 import { unpack } from './tarball.ts';
 import type { InstallTarget } from './tree.ts';
@@ -59,14 +59,6 @@ export async function stage(target: InstallTarget, packages: readonly WantedPack
   }
 }
 
-/** A failure of the disk, as news; anything else as it is. */
-export function diskProblem(error: unknown, place: string): unknown {
-  const { code, syscall, message } = error as NodeJS.ErrnoException;
-  if (!(error instanceof Error) || syscall === undefined) return error;
-  const full = code === 'ENOSPC' || code === 'EDQUOT';
-  return failed(full ? `the disk of ${place} is full: nothing was changed` : `${place} cannot be written: ${message}`, full ? 'make room there, then try again' : 'check the folder and its permissions; nothing was changed');
-}
-
 /**
  * Removes what installations that died left: staged folders nobody alive has claimed, and the drafts of claims and lock
  * files. What cannot be removed waits for the next one.
@@ -78,7 +70,7 @@ export function sweepStaging(target: InstallTarget): void {
     try {
       if (name.includes(claimSuffix)) {
         if (name.endsWith(claimSuffix)) release(path);
-        else if (Date.now() - statSync(path).mtimeMs > strayAge) rmSync(path, { force: true });
+        else dropDraft(path);
       } else release(`${path.replace(new RegExp(`${damagedSuffix}$`), '')}${claimSuffix}`, () => rmSync(path, { recursive: true, force: true }));
     } catch {
       // In use, or not ours to remove: as said above.
@@ -88,6 +80,7 @@ export function sweepStaging(target: InstallTarget): void {
   for (const name of namesIn(folder)) {
     const [, pid] = /^agent-plugins\.lock\.(\d+)\.tmp$/.exec(name) ?? [];
     if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(folder, name), { force: true });
+    if (/^agent-plugins\.lock\.writing\../.test(name)) dropDraft(join(folder, name));
   }
 }
 
@@ -100,6 +93,18 @@ function release(lock: string, work: () => void = () => undefined): void {
   } finally {
     claim.release();
   }
+}
+
+/** A claim that never came to its name: it tells whose it is, and of a torn one its age is all there is. */
+function dropDraft(path: string): void {
+  let pid = Number.NaN;
+  try {
+    pid = (JSON.parse(readFileSync(path, 'utf8')) as { pid: number }).pid;
+  } catch {
+    // As said above.
+  }
+  const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  if (Number.isSafeInteger(pid) && pid > 0 ? !isRunning(pid) : age > strayAge) rmSync(path, { force: true });
 }
 
 function isRunning(pid: number): boolean {

@@ -166,11 +166,11 @@ describe('a package', () => {
     ['another name', 'npm:other@1.0.0'],
     ['a tag', 'latest'],
   ])('that depends on %s is refused, itself or deeper down', async (_, spec) => {
-    at.registry.publish({ name: 'other' }, { name: 'middle-package', manifest: { dependencies: { inner: spec } } });
+    at.registry.publish({ name: 'other' }, { name: 'inner' }, { name: 'middle-package', manifest: { dependencies: { inner: spec } } });
     at.registry.publish(pluginPublication(name, 'hostile', { manifest: { dependencies: { inner: spec } } }));
     await refused(/depends on what is no version|is a git address|is a URL|is a file|stands for something else/);
     at.registry.publish(pluginPublication(name, 'hostile', { version: '1.0.1', manifest: { dependencies: { 'middle-package': '*' } } }));
-    await refused(/depends on what is no version|is a git address|is a URL|is a file|stands for something else|there is no package/);
+    await refused(/depends on what is no version|is a git address|is a URL|is a file|stands for something else|cannot be worked out/);
   });
 
   it('that tells the registry something else than it holds is taken at what it holds', async () => {
@@ -196,8 +196,10 @@ describe('a package', () => {
     await refused(/needs newt-agent \^9/);
     at.registry.publish(pluginPublication(name, 'hostile', { version: '1.0.2', agent: { capabilities: ['everything'] } }));
     await refused(/must be exec, net/);
-    at.registry.publish(pluginPublication(name, 'hostile', { version: '1.0.3', agent: { main: '../../../../etc/hostname' } }));
-    await refused(/etc.hostname|does not exist|outside/);
+    at.registry.publish(pluginPublication(name, 'hostile', { version: '1.0.3', agent: { main: '../other/index.ts' } }));
+    await refused(/does not exist/);
+    at.registry.publish(pluginPublication(name, 'hostile', { version: '1.0.4', agent: { main: '../../../../../../../../../../etc/hostname' } }));
+    await refused(/leads out of the package|does not exist/);
   });
 
   it('whose name is almost that of another needs accepting', async () => {
