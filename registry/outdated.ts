@@ -1,10 +1,10 @@
 /** `agent plugin outdated` */
-import { type Command, type CommandIO, command, oneLine, type PluginContext, table } from 'newt-agent';
-import rcompare from 'semver/functions/rcompare.js';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { registryFolder } from './catalog.ts';
+import { type Command, type CommandIO, command, oneLine, type PluginContext, table } from 'newt-agent';
+import rcompare from 'semver/functions/rcompare.js';
 import type { InstallRun } from './install/install.ts';
+import { registryFolder } from './install/pack.ts';
 import { pickVersion } from './install/resolve.ts';
 import { installOptions, openRun } from './install-run.ts';
 import { interruptible } from './interrupts.ts';
