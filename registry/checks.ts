@@ -1,15 +1,17 @@
 /** What `agent doctor` learns of plugins and trust. */
-import { type Check, type Finding, kernelControl, type KernelControl, isKernelError, type PluginContext, type PluginInfo, shellWord, shortPath, trustControl } from 'newt-agent';
-import { lockFile, readLock } from './lock.ts';
+import { type Check, type Finding, kernelControl, type KernelControl, isKernelError, type PluginContext, type PluginInfo, shellWord, shortPath, type TrustControl, trustControl } from 'newt-agent';
+import { globalTarget, type InstallTarget, projectTarget } from './install/tree.ts';
+import { treeProblem } from './installed.ts';
+import { readLock } from './lock.ts';
 
 export function pluginsCheck(p: Pick<PluginContext, 'use'>): Check {
   return {
     description: 'plugins',
-    run: () => pluginFindings(p.use(kernelControl)),
+    run: () => pluginFindings(p.use(kernelControl), p.use(trustControl)),
   };
 }
 
-function pluginFindings(control: KernelControl): Finding[] {
+function pluginFindings(control: KernelControl, { trust, folder }: TrustControl): Finding[] {
   const plugins = control.plugins();
   const told = plugins.flatMap((plugin) => pluginFinding(plugin, control.faultHistory(plugin.id).length > 0));
   // A slot that is off in a plugin that runs.
@@ -17,7 +19,9 @@ function pluginFindings(control: KernelControl): Finding[] {
     const [, id = '', rest = ''] = /^plugin (\S+): (.* is (?:off since|called) .*)$/s.exec(line) ?? [];
     return id === '' ? [] : [{ level: 'warn', what: id, detail: rest, ...(rest.includes('off since') && { fix: `agent plugin release ${id}` }) }];
   });
-  const findings = [...told, ...slots, ...lockFinding(control)];
+  const isTrusted = folder !== undefined && trust.status(folder).status === 'trusted';
+  const targets = [globalTarget(control.paths), ...(isTrusted ? [projectTarget(control.paths, folder)] : [])];
+  const findings = [...told, ...slots, ...targets.flatMap((target) => lockFindings(target, plugins))];
   const added = plugins.filter(({ tier }) => tier !== 'builtin').length;
   const well: Finding = { level: 'ok', what: 'plugins', detail: `${plugins.length - added} built in${added === 0 ? '' : `, ${added} added`}` };
   return findings.some(({ level }) => level === 'error' || level === 'warn') ? findings : [well, ...findings];
@@ -34,10 +38,13 @@ function pluginFinding({ id, state, tier, path, reason = 'no reason given', excu
   return [{ level: 'error', what: 'plugin', detail: `${name} was refused: ${problem}`, fix: fix ?? 'agent plugin list' }];
 }
 
-function lockFinding({ paths }: KernelControl): Finding[] {
+/** A lock file that cannot be read, and trees whose files were changed. One that is missing is told by the plugin. */
+function lockFindings(target: InstallTarget, plugins: readonly PluginInfo[]): Finding[] {
   try {
-    readLock(lockFile(paths));
-    return [];
+    return Object.keys(readLock(target.lock)).flatMap((id): Finding[] => {
+      const problem = plugins.some((plugin) => plugin.id === id && plugin.tier === 'npm' && plugin.state === 'refused') ? undefined : treeProblem(target, id);
+      return problem ? [{ level: 'error', what: 'plugin', detail: `${id}: ${problem.reason}`, fix: problem.hint.replace(/^run: /, '') }] : [];
+    });
   } catch (error) {
     if (!isKernelError(error)) throw error;
     return [{ level: 'error', what: 'plugins', detail: error.message, fix: error.hint }];

@@ -4,8 +4,8 @@ import { discoverPlugin } from '../kernel/discover.ts';
 import type { Candidate } from '../kernel/lifecycle.ts';
 import { complete } from '../kernel/manifest.ts';
 import { isInside, realPath } from '../kernel/paths.ts';
-import { type InstallTarget, pluginFolder } from './install/tree.ts';
-import { beyondAgreement, type InstalledEntry, type LinkEntry, readLock } from './lock.ts';
+import { type InstallTarget, pluginFolder, treeFolder, verifyTree } from './install/tree.ts';
+import { beyondAgreement, entryOf, type InstalledEntry, type LinkEntry, readLock } from './lock.ts';
 
 /**
  * One candidate for each entry of the lock file, by id. What is not as the person agreed to it is reported as
@@ -32,12 +32,32 @@ function linkedCandidate(id: string, { path, version, capabilities }: LinkEntry,
 function installedCandidate(id: string, entry: InstalledEntry, target: InstallTarget): Candidate {
   const path = pluginFolder(target, id, entry);
   const unusable = unusableAs(id, path, entry.version, entry.capabilities);
-  const mend = `run: agent plugin sync${target.project === undefined ? '' : ' --project'}`;
+  const mend = `run: ${mending(target)}`;
   const found = existsSync(path) ? discoverPlugin('npm', path) : undefined;
   if (!found) return unusable(existsSync(path) ? `its folder ${path} holds no plugin any more` : `${entry.name} ${entry.version} is not installed on this machine`, mend);
   if (!isInside(realPath(path) ?? path, found.entry) && !found.problem) return unusable('its agent.main leads out of the package', `run: agent plugin remove ${id}`);
   if (found.bare && !found.problem) return unusable(`its folder ${path} no longer states what it is`, mend);
   return checked(found, id, entry.capabilities, unusable, mend);
+}
+
+/**
+ * What keeps an installed plugin from being loaded: its tree is not, file by file, the one that was agreed to. Reads all
+ * of the tree, so it is asked when the plugin is about to be loaded, not at a start.
+ *
+ * @returns undefined where all is well, and for a plugin that is used where it lies
+ * @throws KernelError what `readLock` throws
+ */
+export function treeProblem(target: InstallTarget, id: string): { readonly reason: string; readonly hint: string } | undefined {
+  const entry = entryOf(readLock(target.lock), id);
+  if (!entry || entry.source === 'link') return undefined;
+  const problem = verifyTree(target, id, entry);
+  if (problem === undefined) return undefined;
+  const reason = problem === 'missing' ? `${entry.name} ${entry.version} is not installed on this machine` : `its files in ${treeFolder(target, id, entry)} are not the ones you agreed to`;
+  return { reason, hint: `run: ${mending(target)}` };
+}
+
+function mending({ project }: InstallTarget): string {
+  return `agent plugin sync${project === undefined ? '' : ' --project'}`;
 }
 
 type Unusable = (reason: string, hint: string) => Candidate;

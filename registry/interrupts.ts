@@ -24,8 +24,8 @@ export function interruptible(run: Run): Run {
     try {
       return await run(invocation, { ...call, signal });
     } catch (error) {
-      if (!signal.aborted) throw error;
       call.io.progress?.(undefined);
+      if (!signal.aborted) throw error;
       call.io.say('Cancelled: nothing was changed.');
       return code ?? 130;
     } finally {

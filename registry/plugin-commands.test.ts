@@ -22,7 +22,7 @@ describe('plugin list', () => {
     expect(out.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
       ['PLUGIN', 'VERSION', 'TIER', 'STATE', 'CONTRIBUTES', 'PATH'],
       ['greeter', '1.2.3', 'global', 'activated', '1 tool, 1 hook', join(at.paths.config, 'plugins/greeter')],
-      ['registry', '0.1.0', 'builtin', 'activated', '2 checks, 11 commands'],
+      ['registry', '0.1.0', 'builtin', 'activated', '2 checks, 15 commands'],
       ['words', '0.1.0', 'builtin', 'activated', '-'],
     ]);
     expect(err).toBe('');

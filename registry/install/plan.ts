@@ -159,11 +159,17 @@ export async function fetchAll(wanted: readonly (WantedPackage & Told)[], sessio
   checkBounds(wanted.length, 0, 0);
   const planned: PlannedPackage[] = [];
   let [next, bytes, files] = [0, 0, 0];
+  // Unpacked one at a time: each may take its whole bound of memory.
+  let turn: Promise<unknown> = Promise.resolve();
   const work = async (): Promise<void> => {
-    for (let one = wanted[next++]; one; one = wanted[next++]) {
+    for (let at = wanted[next++]; at; at = wanted[next++]) {
+      const one = at;
       session.signal.throwIfAborted();
       session.progress(`Fetching ${planned.length + 1} of ${wanted.length}: ${one.name}`);
-      const found = await lookInto(one, await tarball(one), session.signal);
+      const fetched = await tarball(one);
+      const looking = turn.then(() => lookInto(one, fetched, session.signal));
+      turn = looking.catch(() => undefined);
+      const found = await looking;
       bytes += found.bytes;
       files += found.files;
       checkBounds(wanted.length, bytes, files);

@@ -45,8 +45,8 @@ export function parseSource(given: string, catalog: Catalog): Source {
 
 /** Code from an address cannot be checked against anything that was agreed to. */
 function refuseAddresses(given: string): void {
-  if (/^(?:git\+|git:|git@|ssh:|github:|gitlab:|bitbucket:|gist:)/i.test(given) || /\.git(?:#.*)?$/i.test(given)) throw refused(`${given} is a git address, and those are never installed`, 'clone it, look at it, then: agent plugin add ./folder');
+  if (/(?:^|@)npm:/i.test(given)) throw refused(`${given} gives a package another name, which is never done`, 'give the package its own name');
+  if (/^(?:git\+|git:|ssh:|github:|gitlab:|bitbucket:|gist:)/i.test(given) || /^[\w.-]+@[\w.-]+:/.test(given) || /\.git(?:#.*)?$/i.test(given)) throw refused(`${given} is a git address, and those are never installed`, 'clone it, look at it, then: agent plugin add ./folder');
   if (/^[a-z]+:\/\//i.test(given)) throw refused(`${given} is an address, and nothing is installed from one`, 'download it, look at it, then: agent plugin add ./file.tgz');
   if (/^(?:file|link):/i.test(given)) throw refused(`${given}: give the path itself`, `agent plugin add ${given.replace(/^\w+:/, '') || './folder'}`);
-  if (/(?:^|@)npm:/i.test(given)) throw refused(`${given} gives a package another name, which is never done`, 'give the package its own name');
 }

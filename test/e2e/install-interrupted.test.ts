@@ -116,9 +116,9 @@ describe('an installation that is killed', () => {
     const seen = new Set<string>();
     const { ms } = await at.plugin(['add', name, '--yes']);
     await at.plugin(['remove', 'target']);
-    for (let round = 0; round < 12; round += 1) {
+    for (let round = 0; round < 6; round += 1) {
       // From the cache: most of the time is in planning, staging and switching.
-      const after = (ms * (4 + round)) / 16;
+      const after = (ms * (4 + 2 * round)) / 16;
       const hit = await killed(['add', name, '--yes'], (kill) => {
         const timer = setTimeout(kill, after);
         return () => clearTimeout(timer);
@@ -132,7 +132,7 @@ describe('an installation that is killed', () => {
 });
 
 describe('an update and a removal that are killed', () => {
-  it.each(moments.slice(4))('%s leave the old state or the new', async (_, moment) => {
+  it.each(moments.slice(6))('%s leave the old state or the new', async (_, moment) => {
     await at.plugin(['add', name, '--yes']);
     publish('1.1.0');
     const isUpdate = _ === 'when the change is noted' ? onDisk(() => noted(3)) : _ === 'when the tree is in place' ? onDisk(() => namesBelow(join(trees(), 'target')).length > 1) : _ === 'when the lock file is there' ? onDisk(() => at.lockText().includes('"previous"')) : moment;

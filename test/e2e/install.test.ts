@@ -94,10 +94,32 @@ describe('a plugin of the registry', () => {
     expect((await at.plugin(['list'])).stdout).toContain('agent plugin sync');
     expect((await at.plugin(['add', 'agent-plugin-greeter'])).stdout).toContain('Mended greeter');
     writeFileSync(join(tree, 'node_modules', 'words', 'index.js'), 'module.exports = "tampered"');
+    expect((await at.agent(['doctor'])).stdout).toMatch(/greeter: its files in .* are not the ones you agreed to/);
     expect((await at.plugin(['add', 'agent-plugin-greeter'])).stdout).toContain('Mended greeter');
     expect(readFileSync(join(tree, 'node_modules', 'words', 'index.js'), 'utf8')).toContain('words of');
     expect(at.entries()['greeter']).toEqual(entry);
     expect(at.leftovers().filter((file) => !file.startsWith(tree))).toEqual([]);
+  });
+});
+
+describe('what it needs', () => {
+  it('is installed only where it fits this machine, and for peers as well', async () => {
+    at.registry.publish(
+      { name: 'elsewhere-only', manifest: { os: ['plan9'] } },
+      { name: 'beside-it' },
+      { name: 'twice', version: '1.0.0', files: { 'index.js': 'module.exports = 1;' } },
+      { name: 'twice', version: '2.0.0', files: { 'index.js': 'module.exports = 2;' } },
+      { name: 'old-user', manifest: { dependencies: { twice: '^1.0.0' } }, files: { 'index.js': "module.exports = require('twice');" } },
+      pluginPublication('agent-plugin-picky', 'picky', {
+        agent: { activateOn: ['commands'] },
+        manifest: { dependencies: { twice: '^2.0.0', 'old-user': '*', zod: '^3.0.0' }, optionalDependencies: { 'elsewhere-only': '*' }, peerDependencies: { 'beside-it': '*', 'newt-agent': '*' } },
+        files: { 'index.ts': pluginCode('picky', '[two, old]', "import two from 'twice';\nimport old from 'old-user';") },
+      }),
+    );
+    expect((await at.plugin(['add', 'agent-plugin-picky', '--yes'])).code).toBe(0);
+    const entry = at.entries()['picky'];
+    expect(Object.keys(entry?.source === 'npm' ? entry.packages : {})).toEqual(['node_modules/agent-plugin-picky', 'node_modules/beside-it', 'node_modules/old-user', 'node_modules/old-user/node_modules/twice', 'node_modules/twice']);
+    expect((await at.agent(['picky'])).stdout).toBe('2,1\n');
   });
 });
 

@@ -1,6 +1,7 @@
 /** A registry, and a place for the built command that installs from it. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { expect } from 'vitest';
 import type { LockEntries } from '../../registry/lock.ts';
 import { createPlace, type Finished, type Place, type RunOptions } from './agent-process.ts';
 import { type NpmRegistry, startRegistry } from './npm-registry.ts';
@@ -39,4 +40,14 @@ export async function openInstallPlace(install: Readonly<Record<string, string |
       place.remove();
     },
   };
+}
+
+/** It is not installed, whatever is accepted and said in advance, and leaves no file behind. */
+export async function isRefused(at: InstallPlace, reason: RegExp, words: readonly string[], code = 2): Promise<void> {
+  const done = await at.plugin([...words, '--yes', '--accept', 'scripts,young,size,count,name,native,provenance,capabilities']);
+  expect(done.stderr).toMatch(reason);
+  expect(done.stderr).not.toMatch(/threw|contained/);
+  expect(done.code).toBe(code);
+  expect(at.entries()).toEqual({});
+  expect(at.leftovers()).toEqual([]);
 }
