@@ -61,8 +61,8 @@ export async function commit({ target, action, id, staged, change, accepted, kee
       },
     );
   } catch (error) {
-    // The lock file is as it was; the tree is one that nobody states.
-    if (made.tree !== undefined) rmSync(made.tree, { recursive: true, force: true });
+    // The lock file is as it was; a tree it does not state goes again.
+    if (made.tree !== undefined && !versionsOf(before).some((one) => treeFolder(target, id, one) === made.tree)) rmSync(made.tree, { recursive: true, force: true });
     throw diskProblem(error, dirname(target.lock));
   } finally {
     if (!keepDamaged) staged?.discard();

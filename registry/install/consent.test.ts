@@ -19,13 +19,13 @@ describe('consent', () => {
   it('is asked for each concern, then for the whole', async () => {
     const { io, questions } = asked([true, true, true]);
     expect(await askConsent('Add x?', concerns, { yes: false, accept: [] }, io, signal)).toEqual(['young', 'scripts']);
-    expect(questions).toEqual(['it is young. Accept that?', 'it has scripts. Accept that?', 'Add x?']);
+    expect(questions).toEqual(['Accept what is said of young?', 'Accept what is said of scripts?', 'Add x?']);
   });
 
   it('is not asked for what was accepted by name', async () => {
     const { io, questions } = asked([true, true]);
     expect(await askConsent('Add x?', concerns, readConsent({ accept: 'young' }), io, signal)).toBeDefined();
-    expect(questions).toEqual(['it has scripts. Accept that?', 'Add x?']);
+    expect(questions).toEqual(['Accept what is said of scripts?', 'Add x?']);
   });
 
   it('ends with the first no', async () => {

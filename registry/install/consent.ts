@@ -88,8 +88,9 @@ export async function askConsent(question: string, concerns: readonly Concern[],
   const open = concerns.filter(({ name }) => !accept.includes(name));
   const byName = `${yes ? '' : '--yes '}--accept ${[...new Set([...accept, ...open.map(({ name }) => name)])].join(',')}`;
   if (yes && open.length > 0) throw needsAccepting(open, byName);
-  for (const { text } of open) {
-    const answer = await io.confirm(`${oneLine(text, 300)}. Accept that?`, signal);
+  // The texts stand right above, in the plan: a long question would be broken by the terminal.
+  for (const name of new Set(open.map((one) => one.name))) {
+    const answer = await io.confirm(`Accept what is said of ${name}?`, signal);
     signal.throwIfAborted();
     if (answer === undefined) throw needsAccepting(open, byName);
     if (!answer) return undefined;

@@ -2,7 +2,7 @@
 import { type CommandIO, type PluginInfo, shortPath } from 'newt-agent';
 import type { Catalog } from '../catalog.ts';
 import { digestCapabilities, entryOf, type InstalledVersion, type LockEntries, type LockEntry, readLock } from '../lock.ts';
-import { refused } from '../report.ts';
+import { failed, refused } from '../report.ts';
 import { commit, withPrevious } from './commit.ts';
 import { askConsent, type Consent, differences, provenanceOf, showPlan } from './consent.ts';
 import { fetchPackage } from './fetch.ts';
@@ -54,11 +54,11 @@ export async function install(plan: Plan, action: 'add' | 'update', run: Install
     accepted = await askConsent(before ? `Update ${plan.id} to ${drafted.version}?` : `Add ${plan.id}?`, concerns, consent, io, session.signal);
   }
   if (!accepted) return { what: 'declined' };
-  const { entry, isOurs } = await putInPlace(plan, isSame ? 'mend' : action, isSame ? before : drafted, accepted, run);
+  const { entry, isOurs } = await putInPlace(plan, isSame ? 'mend' : action, isSame ? before : drafted, before, accepted, run);
   return { what: isSame ? 'mended' : !isOurs ? 'unchanged' : before ? 'updated' : 'added', entry, accepted };
 }
 
-async function putInPlace(plan: Plan, action: NonNullable<JournalLine['action']>, wanted: Omit<InstalledVersion, 'contentDigest'>, accepted: readonly string[], { target, session, plugins, io, now }: InstallRun): Promise<{ entry: InstalledVersion; isOurs: boolean }> {
+async function putInPlace(plan: Plan, action: NonNullable<JournalLine['action']>, wanted: Omit<InstalledVersion, 'contentDigest'>, seen: InstalledVersion | undefined, accepted: readonly string[], { target, session, plugins, io, now }: InstallRun): Promise<{ entry: InstalledVersion; isOurs: boolean }> {
   session.progress(`Installing ${plan.id}`);
   const staged = await stage(target, plan.packages, (one) => fetchPackage(one, session), session.signal);
   session.progress(undefined);
@@ -75,7 +75,10 @@ async function putInPlace(plan: Plan, action: NonNullable<JournalLine['action']>
     change(entries) {
       refuseTaken(plan, plugins, entries);
       const last = entryOf(entries, plan.id);
-      if (last && last.source !== 'link' && treeName(last) === treeName(entry) && action !== 'mend') return verifyTree(target, plan.id, last) === undefined ? last : withPrevious(entry, last);
+      const there = last && last.source !== 'link' ? treeName(last) : undefined;
+      if (there === treeName(entry) && action !== 'mend' && last && last.source !== 'link' && verifyTree(target, plan.id, last) === undefined) return last;
+      // What was agreed to was said against another version than the one that is there now.
+      if (there !== treeName(entry) && there !== (seen && treeName(seen))) throw failed(`${plan.id} was changed while the question stood`, 'look at it, then try again: agent plugin list');
       return withPrevious(entry, last);
     },
   });

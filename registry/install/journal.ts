@@ -20,12 +20,13 @@ export interface JournalLine {
 }
 
 const maxBytes = 256_000;
-const keptLines = 200;
+/** What is kept when it is full. */
+const keptBytes = 128_000;
 
 /** Adds a line. Only who holds the lock file may. @throws the error of the file system */
 export function note(journal: string, line: JournalLine): void {
   makeFolder(dirname(journal));
-  if ((statSync(journal, { throwIfNoEntry: false })?.size ?? 0) > maxBytes) writeAtomic(journal, text(readJournal(journal).slice(-keptLines)));
+  if ((statSync(journal, { throwIfNoEntry: false })?.size ?? 0) > maxBytes) writeAtomic(journal, latest(readJournal(journal)));
   appendFileSync(journal, text([line]), { mode: 0o600 });
 }
 
@@ -55,6 +56,16 @@ export function openChanges(journal: string): JournalLine[] {
     else open.delete(line.change);
   }
   return [...open.values()];
+}
+
+function latest(lines: readonly JournalLine[]): string {
+  let kept = '';
+  for (const line of [...lines].reverse()) {
+    const next = text([line]);
+    if (kept.length + next.length > keptBytes) break;
+    kept = next + kept;
+  }
+  return kept;
 }
 
 function text(lines: readonly JournalLine[]): string {
