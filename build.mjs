@@ -1,5 +1,5 @@
 // Builds dist/: one bundle for the command and the package's export, split where code is loaded lazily.
-// jiti stays outside: it loads files of its own. Says nothing unless something is wrong.
+// jiti stays outside: it loads files of its own. So does what installs packages: it is large, and no start loads it. Says nothing unless something is wrong.
 import { readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import MagicString from 'magic-string';
@@ -39,7 +39,7 @@ const { output } = await build({
   cwd: import.meta.dirname,
   input: { main: 'plugins-builtin/command.ts', public: 'plugins-builtin/public.ts', testing: 'plugins-builtin/testing.ts', examine: 'plugins-builtin/examine.ts' },
   platform: 'node',
-  external: ['jiti', /^node:/],
+  external: ['jiti', 'pacote', '@npmcli/arborist', 'cacache', 'tar', /^node:/],
   plugins: [lazyLocales, plainBuiltins],
   resolve: { alias: { 'newt-agent': join(import.meta.dirname, 'plugins-builtin', 'public.ts') } },
   output: {
@@ -51,7 +51,7 @@ const { output } = await build({
     // What every start needs lies in one file: each further module costs the loader half a millisecond.
     codeSplitting: {
       groups: [
-        { name: 'core', test: /node_modules.(zod|tapable|semver)|.kernel.(?!config.(file|edit|inspect|unset))|agent.api|manifest\.ts|models.(endpoints|model-list)|public\.ts|registry.lock|plugins-builtin.(builtins|agent.latest-log)/ },
+        { name: 'core', test: /node_modules.(zod|tapable|semver)|.kernel.(?!config.(file|edit|inspect|unset))|agent.api|manifest\.ts|models.(endpoints|model-list)|public\.ts|registry.(lock|installed|install.tree)|plugins-builtin.(builtins|agent.latest-log)/ },
         // The other wires share most of it, and pay for the rest; a run over this one loads a single file.
         { name: 'openai-chat', test: /@ai-sdk.(openai-compatible|provider)|plugins-builtin.models.(openai-chat|chat-frames|tool-call-frames|mended-stream|sse-|guarded-model|provider-error)/ },
         // What `agent run` and `agent chat` share; the rest of a chat is loaded by a chat.

@@ -134,7 +134,7 @@ export class Kernel implements KernelControl, Disposable {
         missing: (record) => this.#lives.missingRequirement(record),
         ran: (record, where) => this.#containment?.checkGlobals(record, where),
         interruptible: this.#interruptible,
-        withdrawn: ({ tier, candidate }) => (tier === 'project' && options.trusted?.() === false ? 'the project has changed since it was trusted' : hasChanged(candidate) ? 'its files are not what was installed. To fix it: agent plugin sync' : undefined),
+        withdrawn: ({ tier, candidate }) => (tier === 'project' && options.trusted?.() === false ? 'the project has changed since it was trusted' : candidate.changed?.()),
         fire: (event) => this.fire(event),
       },
     });
@@ -309,7 +309,7 @@ export class Kernel implements KernelControl, Disposable {
   #recall(record: PluginRecord): void {
     const { candidate } = record;
     try {
-      record.digest = candidate.digest ?? (candidate.tier === 'builtin' ? `builtin ${this.#options.version}` : digestOf(candidate));
+      record.digest = candidate.digest ?? (candidate.tier === 'builtin' ? `builtin ${this.#options.version}` : digestPlugin(candidate.entry, candidate.bare ? undefined : candidate.path));
     } catch (error) {
       // What cannot be told apart from another content has no past, and gets no future.
       transition(record, 'refused', describeError(error));
@@ -391,14 +391,6 @@ export class Kernel implements KernelControl, Disposable {
     if (!record) throw new KernelError('UNKNOWN_PLUGIN', { id, near: didYouMean(id, this.#records.map((one) => one.id)) });
     return record;
   }
-}
-
-function digestOf({ entry, bare, path }: Candidate): string {
-  return digestPlugin(entry, bare ? undefined : path);
-}
-
-function hasChanged(candidate: Candidate): boolean {
-  return candidate.digest !== undefined && candidate.digest !== digestOf(candidate);
 }
 
 function folderOf({ candidate: { path } }: PluginRecord): string {

@@ -40,8 +40,10 @@ export interface Candidate {
   readonly manifest: Manifest;
   /** True when no package.json speaks for it: its static facts come with its code. */
   readonly bare: boolean;
-  /** What its content was when it was installed: nothing else is loaded, and no start has to look. */
+  /** What its content was when it was installed, so that no start has to look. */
   readonly digest?: string;
+  /** Looks whether it still is, right before it is loaded. @returns what is wrong */
+  readonly changed?: () => string | undefined;
   /** Real folder that its code must not leave: what was trusted. */
   readonly confine?: string;
   /** Built-ins bring their own way to load. */

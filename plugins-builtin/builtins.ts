@@ -38,5 +38,6 @@ export function builtinCandidates(version: string): Candidate[] {
 export const configParts = {
   ...agent.config.shape,
   ...models.config.shape,
+  ...registry.config.shape,
   permissions: permissions.config.shape.permissions,
 } satisfies z.ZodRawShape;

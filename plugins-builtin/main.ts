@@ -12,8 +12,8 @@ import { describeError } from '../kernel/heal/fault.ts';
 import { createKernel, type Kernel } from '../kernel/kernel.ts';
 import { homePaths } from '../kernel/paths.ts';
 import { openTrust } from '../kernel/trust/trust.ts';
-import { linkedCandidates } from '../registry/linked.ts';
-import { lockFile } from '../registry/lock.ts';
+import { globalTarget, type InstallTarget, projectTarget } from '../registry/install/tree.ts';
+import { installedCandidates } from '../registry/installed.ts';
 import { type Channel, type Item, wrap } from './public.ts';
 import { builtinCandidates, configParts } from './builtins.ts';
 import { findUntrusted, ignoredLines, projectOf } from './project.ts';
@@ -59,7 +59,7 @@ async function run(argv: readonly string[], isSafe: boolean, env: NodeJS.Process
     const { config, broken } = await loadOrDefaults(argv, sources);
     const { disabled } = config.values.plugins;
     // What nobody trusts does not run: its imports, which take a while, need not be looked at.
-    const found = [...builtinCandidates(version), ...(project ? discoverFolder('project', join(project, 'plugins'), untrusted ? undefined : project) : []), ...discoverFolder('global', join(paths.config, 'plugins')), ...linked(argv, lockFile(paths))];
+    const found = [...builtinCandidates(version), ...(project ? discoverFolder('project', join(project, 'plugins'), untrusted ? undefined : project) : []), ...discoverFolder('global', join(paths.config, 'plugins')), ...(project !== undefined && untrusted === undefined ? installed(argv, projectTarget(paths, project)) : []), ...installed(argv, globalTarget(paths))];
     const start = beginStart({ argv, isSafe, paths, globalFile, project, candidates: found, disabled, isTrusted: untrusted === undefined });
     onStart(start);
     if (!showsNotices(argv)) for (const line of start.lines) complain(line, '');
@@ -122,9 +122,9 @@ function unread(argv: readonly string[], error: unknown): Awaited<ReturnType<typ
   return { notice: describeError(error), declined: false };
 }
 
-function linked(argv: readonly string[], file: string): ReturnType<typeof linkedCandidates> {
+function installed(argv: readonly string[], target: InstallTarget): ReturnType<typeof installedCandidates> {
   try {
-    return linkedCandidates(file);
+    return installedCandidates(target);
   } catch (error) {
     if (argv[0] !== doctor) throw error;
     return [];

@@ -12,7 +12,7 @@ afterEach(() => at.remove());
 
 async function add(folder: string, rest: Omit<RunOptions, 'arguments'> = { options: { yes: true } }): Promise<Answer> {
   await using agent = await boot(at);
-  return agent.run('plugin add', { arguments: { folder }, ...rest });
+  return agent.run('plugin add', { arguments: { source: folder }, ...rest });
 }
 
 async function stateOf(id: string): Promise<{ state: string; reason: string | undefined } | undefined> {
@@ -37,7 +37,7 @@ describe('a plugin folder', () => {
     const folder = at.plugin('src/hello', { id: 'hello' });
     symlinkSync(folder, join(at.root, 'alias'));
     expect((await add(join(at.root, 'alias'))).code).toBe(0);
-    expect(readLock(at.lock)['hello']?.path).toBe(folder);
+    expect(readLock(at.lock)['hello']).toMatchObject({ path: folder });
   });
 
   it('is shown before it is added, with what it asks for in words', async () => {
@@ -87,8 +87,8 @@ describe('a plugin folder', () => {
 describe('what cannot be added', () => {
   it.each([
     ['', /^agent: '' does not exist/],
-    ['nowhere', /^agent: nowhere does not exist\n {2}give the path of a plugin folder/],
-    ['file', /is a file, and only folders can be added\n {2}.*config\/plugins/],
+    ['./nowhere', /^agent: \.\/nowhere does not exist\n {2}give the path of a plugin folder/],
+    ['file', /is a file, and only folders and .tgz files can be added\n {2}.*config\/plugins/],
     ['empty', /holds no plugin: neither a package.json with an "agent" part nor an index.ts/],
     ['unknown-key', /package.json: agent.capabilites: unknown key; did you mean "capabilities"\?/],
     ['no-json', /package.json: JSON: /],
@@ -103,7 +103,7 @@ describe('what cannot be added', () => {
     at.plugin('no-main', { id: 'x', main: 'missing.ts' });
     at.plugin('engine', { id: 'old', engine: '^9' });
     at.plugin('squatter', { id: 'registry' });
-    const { code, err } = await add(['', 'nowhere'].includes(name) ? name : join(at.root, name));
+    const { code, err } = await add(['', './nowhere'].includes(name) ? name : join(at.root, name));
     expect(err).toMatch(message);
     expect(code).toBe(2);
     expect(existsSync(at.lock)).toBe(false);
@@ -116,14 +116,14 @@ describe('what cannot be added', () => {
     expect(code).toBe(2);
     expect(err).toContain(`"hello" was already added from ${first}`);
     expect(err).toContain('agent plugin remove hello');
-    expect(readLock(at.lock)['hello']?.path).toBe(first);
+    expect(readLock(at.lock)['hello']).toMatchObject({ path: first });
   });
 
   it('is an id that somebody else added while the question stood', async () => {
     const [mine, theirs] = [at.plugin('mine', { id: 'hello' }), at.plugin('theirs', { id: 'hello' })];
     const { code } = await add(mine, { confirm: async () => (await add(theirs)).code === 0 });
     expect(code).toBe(2);
-    expect(readLock(at.lock)['hello']?.path).toBe(theirs);
+    expect(readLock(at.lock)['hello']).toMatchObject({ path: theirs });
   });
 });
 
@@ -205,7 +205,7 @@ describe('the lock file', () => {
     const folder = at.plugin('hello', { id: 'hello' });
     await using agent = await boot(at);
     at.write('home/data/agent-plugins.lock', '{ "version": 1, "plugins": { "a"');
-    const { code, err } = await agent.run('plugin add', { arguments: { folder }, options: { yes: true } });
+    const { code, err } = await agent.run('plugin add', { arguments: { source: folder }, options: { yes: true } });
     expect(code).toBe(2);
     expect(err).toMatch(/agent-plugins\.lock: JSON: .*\n {2}correct the file, or delete it and add your plugins again/);
     expect(readFileSync(at.lock, 'utf8')).toBe('{ "version": 1, "plugins": { "a"');

@@ -1,18 +1,20 @@
 /** What `agent doctor` learns of plugins and trust. */
-import { type Check, type Finding, kernelControl, type KernelControl, isKernelError, type PluginContext, type PluginInfo, shellWord, shortPath, trustControl } from 'newt-agent';
+import { type Check, type Finding, kernelControl, type KernelControl, isKernelError, type PluginContext, type PluginInfo, shellWord, shortPath, type TrustControl, trustControl } from 'newt-agent';
 import { deadBoots } from './boots.ts';
+import { globalTarget, type InstallTarget, projectTarget } from './install/tree.ts';
+import { treeProblem } from './installed.ts';
 import { count } from './layout.ts';
-import { lockFile, readLock } from './lock.ts';
+import { readLock } from './lock.ts';
 import { readSafeMode, safeModeReason } from './safe-mode.ts';
 
 export function pluginsCheck(p: Pick<PluginContext, 'use'>): Check {
   return {
     description: 'plugins',
-    run: () => pluginFindings(p.use(kernelControl)),
+    run: () => pluginFindings(p.use(kernelControl), p.use(trustControl)),
   };
 }
 
-function pluginFindings(control: KernelControl): Finding[] {
+function pluginFindings(control: KernelControl, { trust, folder }: TrustControl): Finding[] {
   const plugins = control.plugins();
   const told = plugins.flatMap((plugin) => pluginFinding(plugin, control.faultHistory(plugin.id).length > 0));
   // A slot that is off in a plugin that runs.
@@ -20,7 +22,9 @@ function pluginFindings(control: KernelControl): Finding[] {
     const [, id = '', rest = ''] = /^plugin (\S+): (.* is (?:off since|called) .*)$/s.exec(line) ?? [];
     return id === '' ? [] : [{ level: 'warn', what: id, detail: rest, ...(rest.includes('off since') && { fix: `agent plugin release ${id}` }) }];
   });
-  const findings = [...startFindings(control), ...told, ...slots, ...lockFinding(control)];
+  const isTrusted = folder !== undefined && trust.status(folder).status === 'trusted';
+  const targets = [globalTarget(control.paths), ...(isTrusted ? [projectTarget(control.paths, folder)] : [])];
+  const findings = [...startFindings(control), ...told, ...slots, ...targets.flatMap((target) => lockFindings(target, plugins))];
   const added = plugins.filter(({ tier }) => tier !== 'builtin').length;
   const well: Finding = { level: 'ok', what: 'plugins', detail: `${plugins.length - added} built in${added === 0 ? '' : `, ${added} added`}` };
   return findings.some(({ level }) => level === 'error' || level === 'warn') ? findings : [well, ...findings];
@@ -47,10 +51,13 @@ function startFindings({ paths }: KernelControl): Finding[] {
   return dead.length === 0 ? [] : [{ level: 'warn', what: 'starts', detail: `${count(dead.length, 'start')} of the agent died within a minute; after three only built-in plugins run`, fix }];
 }
 
-function lockFinding({ paths }: KernelControl): Finding[] {
+/** A lock file that cannot be read, and trees whose files were changed. One that is missing is told by the plugin. */
+function lockFindings(target: InstallTarget, plugins: readonly PluginInfo[]): Finding[] {
   try {
-    readLock(lockFile(paths));
-    return [];
+    return Object.keys(readLock(target.lock)).flatMap((id): Finding[] => {
+      const problem = plugins.some((plugin) => plugin.id === id && plugin.tier === 'npm' && plugin.state === 'refused') ? undefined : treeProblem(target, id);
+      return problem ? [{ level: 'error', what: 'plugin', detail: `${id}: ${problem.reason}`, fix: problem.hint.replace(/^run: /, '') }] : [];
+    });
   } catch (error) {
     if (!isKernelError(error)) throw error;
     return [{ level: 'error', what: 'plugins', detail: error.message, fix: error.hint }];

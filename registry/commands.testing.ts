@@ -15,7 +15,8 @@ import { createKernel, type Kernel } from '../kernel/kernel.ts';
 import { complete } from '../kernel/manifest.ts';
 import { type HomePaths, homePaths } from '../kernel/paths.ts';
 import { openTrust } from '../kernel/trust/trust.ts';
-import { linkedCandidates } from './linked.ts';
+import { globalTarget, projectTarget } from './install/tree.ts';
+import { installedCandidates } from './installed.ts';
 import { lockFile } from './lock.ts';
 import { manifest } from './manifest.ts';
 
@@ -92,7 +93,8 @@ export async function boot(at: Place, isProject = false): Promise<Booted> {
       builtin({ ...complete(manifest, 'registry'), version: '0.1.0' }, () => import('./index.ts')),
       ...(isProject ? discoverFolder('project', join(at.project, 'plugins'), at.project) : []),
       ...discoverFolder('global', join(at.paths.config, 'plugins')),
-      ...linkedCandidates(at.lock),
+      ...(isProject && projectTrusted ? installedCandidates(projectTarget(at.paths, at.project)) : []),
+      ...installedCandidates(globalTarget(at.paths)),
     ],
     disabled: config.config.get('plugins.disabled') as string[],
     ...(isProject && !projectTrusted && { untrusted: 'this project is not trusted' }),

@@ -40,7 +40,10 @@ function addedFindings({ paths }: KernelControl): Finding[] {
     if (isKernelError(error)) return []; // The check of plugins tells of it.
     throw error;
   }
-  const changed = entries.flatMap(([id, { path, contentDigest }]): Finding[] => {
+  const changed = entries.flatMap(([id, entry]): Finding[] => {
+    // Whether a tree is what was installed is told by the check of plugins.
+    if (entry.source !== 'link') return [];
+    const { path, contentDigest } = entry;
     const found = existsSync(path) ? discoverPlugin('npm', path) : undefined;
     if (!found || found.problem) return [];
     try {

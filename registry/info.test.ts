@@ -25,7 +25,7 @@ describe('plugin info', () => {
     at.write('home/config/config.yaml', 'plugins: { config: { rich: { depth: 7, api_key: sk-very-secret } } }\n');
     {
       await using agent = await boot(at);
-      await agent.run('plugin add', { arguments: { folder }, options: { yes: true } });
+      await agent.run('plugin add', { arguments: { source: folder }, options: { yes: true } });
     }
     await using agent = await boot(at);
     const { code, out } = await agent.run('plugin info', { arguments: { id: 'rich' } });
@@ -121,7 +121,7 @@ describe('plugin doctor', () => {
     const folder = at.plugin('hello', { id: 'hello' });
     {
       await using agent = await boot(at);
-      await agent.run('plugin add', { arguments: { folder }, options: { yes: true } });
+      await agent.run('plugin add', { arguments: { source: folder }, options: { yes: true } });
     }
     await using agent = await boot(at);
     const { code, out } = await agent.run('plugin doctor');

@@ -21,13 +21,15 @@ export function infoCommand(p: PluginContext): Command {
     arguments: [{ name: 'id', description: 'Id of the plugin, or name of its package', required: true, values: 'plugins' }],
     options: [{ flags: '--json', description: 'Print JSON' }],
     examples: ['agent plugin info my-plugin', 'agent plugin info agent-plugin-git', 'agent plugin info my-plugin --json | jq .settings'],
-    run: reporting(({ arguments: { id: given }, options }, { io }) => {
+    run: reporting(async ({ arguments: { id: given }, options }, { io }) => {
       const control = p.use(kernelControl);
       const wanted = String(given);
       const catalog = catalogOrEmpty();
       const plugins = control.plugins();
       const id = plugins.some((plugin) => plugin.id === wanted) ? wanted : (Object.keys(catalog).find((one) => one === wanted || catalog[one]?.package === wanted) ?? wanted);
-      const found = plugins.filter((plugin) => plugin.id === id);
+      // Its settings are told by its code.
+      if (plugins.some((plugin) => plugin.id === id && plugin.state === 'resolved')) await p.activate(`plugin:${id}`);
+      const found = control.plugins().filter((plugin) => plugin.id === id);
       const entry = Object.hasOwn(catalog, id) ? catalog[id] : undefined;
       if (found.length === 0 && !entry) throw unknownPlugin(wanted, [...new Set([...plugins.map((plugin) => plugin.id), ...Object.keys(catalog), ...Object.values(catalog).map((one) => one.package)])]);
       const pages = found.map((plugin) => pageOf(plugin, entry, p));
@@ -63,7 +65,7 @@ function pageOf(plugin: PluginInfo, entry: CatalogEntry | undefined, p: PluginCo
     settings: pluginSettings(plugin, p.use(configControl)).map((one) => ({ ...one, description: one.description ?? null, default: one.default ?? null, value: one.value ?? null })),
     faults: { count: faults.reduce((sum, fault) => sum + fault.count, 0), last: faults[0] === undefined ? null : new Date(faults[0].last).toISOString() },
     digest: digest ?? null,
-    changedSinceAgreed: lock && digest !== undefined ? lock.contentDigest !== digest : null,
+    changedSinceAgreed: lock?.source === 'link' && digest !== undefined ? lock.contentDigest !== digest : null,
   };
 }
 
@@ -119,7 +121,7 @@ function catalogOrEmpty(): Catalog {
 /** A folder without a manifest is in the lock under its own name, and tells its id only when it runs. */
 function lockEntryOf({ id, path }: PluginInfo, { paths }: KernelControl): LockEntry | undefined {
   const entries = readLock(lockFile(paths));
-  return Object.hasOwn(entries, id) ? entries[id] : Object.values(entries).find((entry) => entry.path === path);
+  return Object.hasOwn(entries, id) ? entries[id] : Object.values(entries).find((entry) => entry.source === 'link' && entry.path === path);
 }
 
 /** As it is now; undefined where it cannot be read, which its state says. */

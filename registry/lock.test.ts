@@ -61,8 +61,8 @@ describe('reading', () => {
   });
 
   it('refuses what a newer agent wrote', () => {
-    at.write('home/data/agent-plugins.lock', '{"version":2,"plugins":[]}');
-    expect(() => readLock(at.lock)).toThrow('version: 2 is newer than this agent knows (1)');
+    at.write('home/data/agent-plugins.lock', '{"version":3,"plugins":[]}');
+    expect(() => readLock(at.lock)).toThrow('version: 3 is newer than this agent knows (2)');
   });
 
   it('refuses a folder in its place', () => {
@@ -77,7 +77,7 @@ describe('writing', () => {
     await adding('alpha');
     const bytes = readFileSync(at.lock, 'utf8');
     expect(bytes).toBe(`{
-  "version": 1,
+  "version": 2,
   "plugins": {
     "alpha": {
       "source": "link",

@@ -81,7 +81,7 @@ describe('plugin list', () => {
     at.plugin('home/config/plugins/greeter', { id: 'greeter' }, greeting);
     at.plugin('more/greeter', { id: 'greeter' });
     await using first = await boot(at);
-    await first.run('plugin add', { arguments: { folder: join(at.root, 'more/greeter') }, options: { yes: true } });
+    await first.run('plugin add', { arguments: { source: join(at.root, 'more/greeter') }, options: { yes: true } });
     await using agent = await boot(at);
     const { json, out } = await agent.run('plugin list', { options: { json: true } });
     expect(out).toBe('');
@@ -98,7 +98,7 @@ describe('plugin remove', () => {
   it('takes the entry out and leaves the folder', async () => {
     const folder = at.plugin('hello', { id: 'hello' });
     await using agent = await boot(at);
-    await agent.run('plugin add', { arguments: { folder }, options: { yes: true } });
+    await agent.run('plugin add', { arguments: { source: folder }, options: { yes: true } });
     const { code, out } = await agent.run('plugin remove', { arguments: { id: 'hello' } });
     expect(code).toBe(0);
     expect(out).toBe(`Removed hello; its folder ${folder} is untouched`);
@@ -112,7 +112,7 @@ describe('plugin remove', () => {
     const folder = at.plugin('hello', { id: 'hello' }, broken);
     {
       await using agent = await boot(at);
-      await agent.run('plugin add', { arguments: { folder }, options: { yes: true } });
+      await agent.run('plugin add', { arguments: { source: folder }, options: { yes: true } });
     }
     await using agent = await boot(at);
     expect((await agent.run('plugin faults', { arguments: { id: 'hello' } })).out).toContain('never');

@@ -19,8 +19,17 @@ export function reporting(run: Run): Run {
     try {
       return await run(invocation, call);
     } catch (error) {
-      if (!isKernelError(error)) throw error;
+      if (!isKernelError(error)) throw diskProblem(error);
       throw (configurationErrors.has(error.code) ? configurationError : failed)(error.message, error.hint);
     }
   };
+}
+
+/** A failure of the disk, as news; anything else as it is. @param place what could not be written, where that is known */
+export function diskProblem(error: unknown, place?: string): unknown {
+  const { code, syscall, path, message } = error as NodeJS.ErrnoException;
+  if (!(error instanceof Error) || typeof syscall !== 'string') return error;
+  const where = place ?? path;
+  if (code === 'ENOSPC' || code === 'EDQUOT') return failed(`the disk${where === undefined ? '' : ` of ${where}`} is full: nothing was changed`, 'make room there, then try again');
+  return failed(where === undefined ? message : `${where} cannot be written: ${message}`, 'check the folder and its permissions; nothing was changed');
 }

@@ -27,7 +27,7 @@ describe('plugin disable', () => {
     expect(config()).toContain('base');
     await using next = await boot(at);
     const states = Object.fromEntries(next.kernel.plugins().map(({ id, state }) => [id, state]));
-    expect(states).toMatchObject({ base: 'refused', middle: 'refused', top: 'refused', guard: 'activated' });
+    expect(states).toMatchObject({ base: 'refused', middle: 'refused', top: 'refused', guard: 'resolved' });
   });
 
   it('keeps the comments of the file and of the list, and what the list has', async () => {

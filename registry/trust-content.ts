@@ -8,12 +8,15 @@ import { discoverFolder } from '../kernel/discover.ts';
 import { listFolder } from '../kernel/trust/digest.ts';
 import { describeCapabilities } from './capabilities.ts';
 import { count, factLines } from './layout.ts';
+import { lockName, readLock } from './lock.ts';
 
 export interface TrustedPlugin {
   readonly id: string;
   /** Undefined where no manifest states them before the code runs. */
   readonly capabilities: readonly string[] | undefined;
   readonly problem: string | undefined;
+  /** The package it is installed from, where its lock file states it. */
+  readonly package?: string;
 }
 
 export interface TrustContent {
@@ -38,11 +41,14 @@ export function trustContent(folder: string, keys: readonly ConfigKey[], emptyFo
   const settings = settingsUnderTrust(join(folder, 'config.yaml'), keys, emptyFolder);
   return {
     files: listFolder(folder).length,
-    plugins: discoverFolder('project', join(folder, 'plugins'), folder).map(({ manifest, bare, problem }) => ({
-      id: manifest.id,
-      capabilities: bare ? undefined : manifest.capabilities,
-      problem: problem?.reason,
-    })),
+    plugins: [
+      ...discoverFolder('project', join(folder, 'plugins'), folder).map(({ manifest, bare, problem }) => ({
+        id: manifest.id,
+        capabilities: bare ? undefined : manifest.capabilities,
+        problem: problem?.reason,
+      })),
+      ...lockedPlugins(folder),
+    ],
     settings: settings.map(({ key, value }) => ({ key, value: isReference(value) ? value : maskSecrets(key, value) })),
     warnings: settings.flatMap(warningsAbout),
   };
@@ -67,10 +73,18 @@ export function trustQuestion(problem: string, content: TrustContent, place: str
   return [...wrap(`${problem}. With trust this takes effect:`, columns, 2), ...contentLines(content, style, columns), ...wrap(outlook, columns, 2), 'Trust it?'].join('\n');
 }
 
-function describePlugin({ id, capabilities, problem }: TrustedPlugin): string {
+function describePlugin({ id, capabilities, problem, package: from }: TrustedPlugin): string {
   if (problem !== undefined) return `${oneLine(id)}, which cannot run: ${oneLine(problem)}`;
   if (capabilities === undefined) return `${oneLine(id)}: one file; it states what it needs in its code`;
-  return capabilities.length === 0 ? `${oneLine(id)}: asks for nothing` : `${oneLine(id)}: asks for ${describeCapabilities(capabilities)}`;
+  const asks = capabilities.length === 0 ? 'asks for nothing' : `asks for ${describeCapabilities(capabilities)}`;
+  return `${oneLine(id)}: ${asks}${from === undefined ? '' : ` (${oneLine(from)})`}`;
+}
+
+/** The packages the project's lock file states. */
+function lockedPlugins(folder: string): TrustedPlugin[] {
+  return Object.entries(readLock(join(folder, lockName))).map(([id, entry]) =>
+    entry.source === 'link' ? { id, capabilities: undefined, problem: 'a project cannot link a folder of this machine' } : { id, capabilities: entry.capabilities, problem: undefined, package: `${entry.name} ${entry.version}, ${count(Object.keys(entry.packages).length, 'package')}` },
+  );
 }
 
 /** From the file itself, so that the list is the same before and after the grant. */

@@ -14,7 +14,8 @@ import { homePaths } from '../kernel/paths.ts';
 import type { Tier } from '../kernel/tier.ts';
 import { openTrust } from '../kernel/trust/trust.ts';
 import template from '../plugin-template/index.ts';
-import { linkedCandidates } from '../registry/linked.ts';
+import { globalTarget } from '../registry/install/tree.ts';
+import { installedCandidates } from '../registry/installed.ts';
 import { lockFile, updateLock } from '../registry/lock.ts';
 
 const source = new URL('../plugin-template', import.meta.url).pathname;
@@ -53,7 +54,7 @@ const tiers: Readonly<Record<Tier, () => Candidate[] | Promise<Candidate[]>>> = 
     const path = copyTo(join(root, 'hello'));
     const addedAt = new Date(0).toISOString();
     await updateLock(lockFile(paths()), () => ({ hello: { source: 'link', path, version: '0.1.0', contentDigest: '', capabilities: [], addedAt } }));
-    return linkedCandidates(lockFile(paths()));
+    return installedCandidates(globalTarget(paths()));
   },
 };
 

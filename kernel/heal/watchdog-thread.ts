@@ -34,7 +34,7 @@ export interface WatchdogOrders {
   readonly records: string;
   /** Told beside the end of the process: what the person can do. */
   readonly advice: string;
-  /** Whether it is told on a terminal, where a prompt may stand in the line. */
+  /** Whether it is told on a terminal, where something may stand in the line already. */
   readonly isTerminal: boolean;
   /** Evaluated in the paused main thread: the folder of the plugin that runs; empty for none. */
   readonly who: string;
@@ -128,7 +128,7 @@ export function watch(): void {
         place.set([bytes.length >> 8, bytes.length & 255]);
       }
       resume();
-      // The session has to be gone: with it the signal would meet a process that is being debugged.
+      // The debugger has to be gone: with it the signal would meet a process that is being debugged.
       setTimeout(send, 5);
     });
   }

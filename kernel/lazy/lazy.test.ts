@@ -182,7 +182,8 @@ test('what was installed is looked at before it runs, and not before', async () 
   await (await start()).kernel.dispose();
   write('lazy.ts', lazy());
   const path = join(folder, 'plugins', 'lazy.ts');
-  const candidates = [{ ...(discoverPlugin('npm', path) as NonNullable<ReturnType<typeof discoverPlugin>>), digest: digestPlugin(path) }];
+  const agreed = digestPlugin(path);
+  const candidates = [{ ...(discoverPlugin('npm', path) as NonNullable<ReturnType<typeof discoverPlugin>>), digest: 'as installed', changed: () => (digestPlugin(path) === agreed ? undefined : 'its files are not what was installed') }];
   await (await start({ candidates })).kernel.dispose();
   appendFileSync(path, '\n// tampered with');
   const stage = await start({ candidates });

@@ -4,6 +4,8 @@ import { isOperational, kernelControl, type PluginContext, type PluginInfo, z } 
 
 /** JSON Schemas by plugin id. @param ofProject only of what every clone of the project has */
 export async function settingsSchemas(p: PluginContext, ofProject: boolean): Promise<Record<string, object>> {
+  // What has not been loaded yet tells its settings only then.
+  await p.activate('onInspect');
   const plugins = p.use(kernelControl).plugins().filter(({ tier, state }) => tier !== 'builtin' && state !== 'refused' && (!ofProject || tier === 'project'));
   const found = await Promise.all(plugins.map(async (plugin) => [plugin.id, (await statedSchema(p, plugin)) ?? toldSchema(plugin)] as const));
   return Object.fromEntries(found.filter((one): one is readonly [string, object] => one[1] !== undefined));
