@@ -1,8 +1,8 @@
 /** The arguments that say what code to look for, the same for searching and rewriting. */
 import { nearest, OperationalError, z } from 'newt-agent';
 import type { CodeQuery } from './engine/protocol.ts';
-import { ownFile } from './engine-process.ts';
 import { type Language, languageNamed, languageOfFile, languages } from './languages.ts';
+import { ownFile } from './own-file.ts';
 import type { Place } from './place.ts';
 
 export const patternText = z.string().min(1).max(10_000);

@@ -1,6 +1,5 @@
 /** Runs the search process, and reads what it answers. */
 import { dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { isOperational, oneLine, OperationalError, type PluginContext } from 'newt-agent';
 import { decodeText } from './engine/decode-text.ts';
 import { excerpt } from './engine/excerpt.ts';
@@ -9,9 +8,7 @@ import { columnOf, matchLines } from './engine/match-lines.ts';
 import type { ContextRecord, EngineRecord, EngineRequest, MatchRecord, RewriteRecord, SkipReason } from './engine/protocol.ts';
 import { runEngine } from './engine/run-engine.ts';
 import { walkFiles } from './engine/walk-files.ts';
-
-/** The plugin's own file, from which its packages are found. */
-export const ownFile = fileURLToPath(import.meta.url);
+import { ownFile } from './own-file.ts';
 
 export interface Skipped {
   readonly reason: SkipReason;

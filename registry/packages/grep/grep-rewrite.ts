@@ -1,7 +1,7 @@
 import { describeError, isOperational, type Json, OperationalError, revealed, type Tool, tool, type ToolCall, type ToolResult, z } from 'newt-agent';
 import { writeAtomically } from './atomic-write.ts';
 import { codeInput, codeQuery, languageFor, patternText, withAdvice } from './code-query.ts';
-import { type Engine, type Skipped } from './engine-process.ts';
+import type { Engine, Skipped } from './engine-process.ts';
 import { maxCodeBytes } from './grep-ast.ts';
 import { toolDeadline } from './grep-text.ts';
 import { type Place, placeInput, placeRequest, placeText, searchPlace } from './place.ts';

@@ -1,6 +1,6 @@
 /** Searching code as text and as syntax, and rewriting it by pattern. */
 import { definePlugin, z } from 'newt-agent';
-import { createEngine } from './engine-process.ts';
+import type { Engine } from './engine-process.ts';
 import { grepAst } from './grep-ast.ts';
 import { grepRewrite } from './grep-rewrite.ts';
 import { grepText } from './grep-text.ts';
@@ -15,7 +15,9 @@ const previewSeconds = 7;
 
 export default definePlugin({ id: 'grep', activateOn: ['onSession'], capabilities: ['exec', 'fs:write'], config }, (p) => {
   const { timeout, languages_folder: folder } = p.config;
-  const engine = createEngine(p, timeout);
-  const quick = createEngine(p, Math.min(timeout, previewSeconds));
+  // Half of the code is the search itself: it is loaded with the first one, so that a start has less to do.
+  const within = (seconds: number): Engine => async (request, signal) => (await import('./engine-process.ts')).createEngine(p, seconds)(request, signal);
+  const engine = within(timeout);
+  const quick = within(Math.min(timeout, previewSeconds));
   return { tools: { grep_text: grepText(engine), grep_ast: grepAst(engine, folder), grep_rewrite: grepRewrite(engine, quick, folder) } };
 });

@@ -50,9 +50,9 @@ test('text, syntax in two languages, a rewrite that was looked at first, and a p
 test('where nobody can be asked, a rewrite is refused with what would allow it', async () => {
   await using stage = await openStage(rounds(call('grep_rewrite', { pattern: 'log($A, $B)', replacement: 'note($A)', path: 'src/a.ts', apply: true })));
   stage.place.write(files);
-  await stage.place.agent(['plugin', 'add', '--yes', folder]);
-  await stage.place.agent(['run', 'go']);
+  expect(await stage.place.agent(['plugin', 'add', '--yes', folder])).toMatchObject({ code: 0 });
+  const { stderr } = await stage.place.agent(['run', 'go']);
   const [refused] = stage.answers();
-  expect(refused).toMatchObject({ isError: true, text: expect.stringMatching(/^Not allowed: writes src\/a\.ts, and nobody can be asked\. Nothing was run\./) as string });
+  expect(refused, stderr).toMatchObject({ isError: true, text: expect.stringMatching(/^Not allowed: writes src\/a\.ts, and nobody can be asked\. Nothing was run\./) as string });
   expect(readFileSync(join(stage.place.workspace, 'src/a.ts'), 'utf8')).toBe(files['src/a.ts']);
 });
