@@ -2,10 +2,13 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync, watch } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readJournal } from '../../registry/install/journal.ts';
 import { type InstallPlace, openInstallPlace } from '../support/install-place.ts';
 import { pluginCode, pluginPublication } from '../support/npm-registry.ts';
+
+// Each of these starts many processes, one after the other.
+vi.setConfig({ testTimeout: 180_000 });
 
 let at: InstallPlace;
 beforeEach(async () => {
@@ -128,7 +131,7 @@ describe('an installation that is killed', () => {
     }
     expect([...seen]).toContain('killed, nothing');
     await isSwept();
-  }, 120_000);
+  });
 });
 
 describe('an update and a removal that are killed', () => {
