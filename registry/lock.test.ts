@@ -4,7 +4,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFile
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Place, place } from './commands.testing.ts';
-import { type LockEntry, readLock, updateLock } from './lock.ts';
+import { treeName } from './install/tree.ts';
+import { type InstalledEntry, type LockEntry, readLock, updateLock } from './lock.ts';
 
 let at: Place;
 beforeEach(() => {
@@ -68,6 +69,47 @@ describe('reading', () => {
   it('refuses a folder in its place', () => {
     mkdirSync(at.lock, { recursive: true });
     expect(() => readLock(at.lock)).toThrow(/cannot be read: EISDIR/);
+  });
+});
+
+const integrity = `sha512-${'A'.repeat(86)}==`;
+const installed: InstalledEntry = {
+  source: 'npm', asked: 'words@^1', name: 'words', version: '1.0.0', integrity,
+  packages: { 'node_modules/words': { version: '1.0.0', integrity }, 'node_modules/@a/b/node_modules/c.d': { version: '2.0.0-rc.1+x', integrity } },
+  contentDigest: 'a'.repeat(64), capabilities: ['net'], capabilityDigest: 'b'.repeat(64), publisher: 'ann', attested: true, addedAt: '2026-01-02T03:04:05.000Z',
+};
+
+describe('an installed plugin', () => {
+  it('is read as it was written, with the version before it', async () => {
+    const { source, ...rest } = installed;
+    const whole = { ...installed, previous: { source, ...rest, version: '0.9.0' } };
+    await updateLock(at.lock, () => ({ words: whole }));
+    expect(readLock(at.lock)).toEqual({ words: whole });
+    const before = readFileSync(at.lock, 'utf8');
+    await updateLock(at.lock, (entries) => entries);
+    expect(readFileSync(at.lock, 'utf8')).toBe(before);
+  });
+
+  it.each([
+    ['a place that climbs', { packages: { 'node_modules/../x': { version: '1.0.0', integrity } } }],
+    ['an absolute place', { packages: { '/node_modules/x': { version: '1.0.0', integrity } } }],
+    ['a hidden place', { packages: { 'node_modules/.bin': { version: '1.0.0', integrity } } }],
+    ['a version that is a path', { version: '1.0.0/../..' }],
+    ['a range', { version: '^1.0.0' }],
+    ['a weak integrity', { integrity: 'sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=' }],
+    ['a name that is a path', { name: '../words' }],
+    ['a digest that is none', { contentDigest: '../x' }],
+    ['a version before that is damaged', { previous: { ...installed, version: 'x' } }],
+  ])('is not read with %s', (_, part) => {
+    at.write('home/data/agent-plugins.lock', JSON.stringify({ version: 2, plugins: { words: { ...installed, ...part } } }));
+    expect(() => readLock(at.lock)).toThrow('plugins.words');
+  });
+
+  it('has a tree of its own name for other packages, whatever order they are told in', () => {
+    const turned = { ...installed, packages: Object.fromEntries(Object.entries(installed.packages).reverse()) };
+    expect(treeName(turned)).toBe(treeName(installed));
+    expect(treeName({ ...installed, packages: { 'node_modules/words': { version: '1.0.0', integrity } } })).not.toBe(treeName(installed));
+    expect(treeName(installed)).toMatch(/^1\.0\.0-[0-9a-f]{12}$/);
   });
 });
 

@@ -1,6 +1,6 @@
 /** `agent plugin update` */
 import { resolve } from 'node:path';
-import { type Command, type CommandIO, command, kernelControl, oneLine, type PluginContext } from 'newt-agent';
+import { type Command, type CommandIO, command, isOperational, kernelControl, oneLine, type PluginContext } from 'newt-agent';
 import gt from 'semver/functions/gt.js';
 import type { Catalog } from './catalog.ts';
 import { install, type InstallRun } from './install/install.ts';
@@ -36,10 +36,21 @@ export function updateCommand(p: PluginContext<RegistryConfig>): Command {
       const known = ids.map((id) => [id, installedOf(id, entryOf(entries, id), Object.keys(entries))] as const);
       const run = await openRun(p, options, io, signal);
       const done: Update[] = [];
-      for (const [id, entry] of known) done.push(await update(id, entry, { ...run, json: false }, p.use(kernelControl).version, options['json'] ? silent(io) : io));
+      for (const [id, entry] of known) {
+        try {
+          done.push(await update(id, entry, { ...run, json: false }, p.use(kernelControl).version, options['json'] ? silent(io) : io));
+        } catch (error) {
+          // One that cannot be updated keeps no other from it.
+          if (known.length === 1 || !isOperational(error)) throw error;
+          io.progress?.(undefined);
+          io.say(`${id} was not updated: ${oneLine(error.message, 1_000)}`);
+          if (typeof error.details['hint'] === 'string') io.say(`  ${oneLine(error.details['hint'], 1_000)}`);
+          done.push({ id, from: entry.version, to: entry.version, result: 'failed' });
+        }
+      }
       if (run.json) io.json(done);
       else if (done.length === 0) io.print('No plugin was added from a package.');
-      return done.some(({ result }) => result === 'declined') ? 1 : 0;
+      return done.some(({ result }) => result === 'declined' || result === 'failed') ? 1 : 0;
     })),
   });
 }

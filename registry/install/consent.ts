@@ -39,6 +39,7 @@ export function showPlan(plan: Plan, concerns: readonly Concern[], now: number, 
   const [own, ...others] = packages;
   const published = own.facts?.published;
   const starts = manifest.activateOn.filter((event) => event !== 'onStartup');
+  const needs = Object.entries(manifest.requires.plugins ?? {});
   const from = { npm: `the package ${own.name} of the npm registry`, tarball: `the file ${shortPath(asked)}`, catalog: `${own.name}, a plugin of newt-agent itself` }[source];
   const facts: [string, string][] = [
     ['from', from],
@@ -46,13 +47,13 @@ export function showPlan(plan: Plan, concerns: readonly Concern[], now: number, 
     ...(source === 'npm' ? ([['published', `${published === undefined ? 'nobody says when' : age(now - published)}, by ${oneLine(own.facts?.publisher ?? 'nobody who is named', 60)}`]] as [string, string][]) : []),
     ['asks for', describeCapabilities(manifest.capabilities)],
     ...(starts.length > 0 ? ([['starts at', starts.map((event) => oneLine(event, 60)).join(', ')]] as [string, string][]) : []),
+    ...(needs.length > 0 ? ([['needs', needs.map(([plugin, range]) => `the plugin ${oneLine(plugin, 60)} ${oneLine(range, 60)}`).join(', ')]] as [string, string][]) : []),
     ['packages', `${count(packages.length, 'package')}, ${megabytes(bytes)} unpacked${others.length > 0 ? `: ${others.slice(0, 12).map(({ name, version }) => `${name} ${version}`).join(', ')}${others.length > 12 ? ` and ${others.length - 12} more` : ''}` : ''}`],
     ['integrity', `${own.integrity.slice(0, 31)}… (all ${packages.length} verified)`],
     ['provenance', provenanceOf(plan)],
   ];
-  const { columns } = { columns: textColumns(io) };
   io.say(`This installs the plugin ${oneLine(id)}:`);
-  for (const line of factLines(facts, { columns })) io.say(line);
+  for (const line of factLines(facts, { columns: textColumns(io) })) io.say(line);
   if (own.facts?.deprecated !== undefined) io.say(`Its author says it is out of use: ${oneLine(own.facts.deprecated, 200)}`);
   for (const remark of remarks) io.say(remark);
   for (const { name, text } of concerns) io.say(io.style.yellow(`⚠ ${name}: ${oneLine(text, 500)}`));

@@ -109,7 +109,7 @@ export class Packuments {
   }
 
   async #fetch(name: string): Promise<Known> {
-    if (!packageNamePattern.test(name) || name.length > 214) throw refused(`"${name.slice(0, 60)}" is no name of a package`);
+    if (!packageNamePattern.test(name) || name.length > 214 || name === 'node_modules') throw refused(`"${name.slice(0, 60)}" is no name of a package`);
     const { registryOf, cache, offline, bounds } = this.#options;
     const registry = registryOf(name);
     const key = `packument:${registry}${name}`;
@@ -183,7 +183,7 @@ function factsOf(told: Told, published: number | undefined): VersionFacts {
 function manifestOf({ name, version, dist, dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta, engines, os, cpu, libc }: Told): Packument {
   return {
     name, version, dist: { tarball: dist.tarball, integrity: dist.integrity }, engines, ...(os !== undefined && { os }), ...(cpu !== undefined && { cpu }), ...(libc !== undefined && { libc }),
-    dependencies: strings(dependencies), optionalDependencies: strings(optionalDependencies), peerDependencies: strings(peerDependencies, hostPackages), peerDependenciesMeta,
+    dependencies: strings(dependencies, ['newt-agent']), optionalDependencies: strings(optionalDependencies, ['newt-agent']), peerDependencies: strings(peerDependencies, hostPackages), peerDependenciesMeta,
   };
 }
 

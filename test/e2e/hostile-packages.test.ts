@@ -2,14 +2,17 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type InstallPlace, isRefused, openInstallPlace } from '../support/install-place.ts';
 import { pluginCode, pluginPublication } from '../support/npm-registry.ts';
 import { packageTarball, tarball, type TarEntry } from '../support/tarball.ts';
 
+// Each of these starts many processes, one after the other.
+vi.setConfig({ testTimeout: 180_000 });
+
 let at: InstallPlace;
 beforeEach(async () => {
-  at = await openInstallPlace({ timeout: 3 });
+  at = await openInstallPlace();
 });
 afterEach(() => at[Symbol.asyncDispose]());
 
@@ -115,7 +118,7 @@ describe('a package', () => {
     await refused(/unpacks to more than 100 MB/);
     at.registry.publish(pluginPublication(name, 'hostile', { version: '1.0.1', tarball: tarball([...good, ...Array.from({ length: 20_001 }, (_, index) => ({ path: `package/f${index}` }))]) }));
     await refused(/more than 20000 files/);
-  }, 60_000);
+  });
 
   it('that is no archive at all is refused', async () => {
     at.registry.publish(pluginPublication(name, 'hostile', { tarball: gzipSync('not a tar archive, but long enough to be looked at'.repeat(40)) }));
@@ -131,7 +134,7 @@ describe('a package', () => {
     const many = Array.from({ length: 41 }, (_, index) => `many-things-${String(index).padStart(3, '0')}`);
     at.registry.publish(...many.map((one) => ({ name: one })), pluginPublication(name, 'hostile', { version: '1.0.1', manifest: { dependencies: Object.fromEntries(many.map((one) => [one, '*'])) } }));
     await needsAccepting('count');
-  }, 60_000);
+  });
 
   it('that is built from source needs accepting, and is not built', async () => {
     at.registry.publish(pluginPublication(name, 'hostile', { files: { 'binding.gyp': '{"targets":[{"target_name":"x","actions":[{"action":["touch","x"]}]}]}' } }));

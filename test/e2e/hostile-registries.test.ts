@@ -1,13 +1,16 @@
 /** Registries, projects and lock files that mean harm, against the built command. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type InstallPlace, isRefused, openInstallPlace } from '../support/install-place.ts';
 import { pluginPublication } from '../support/npm-registry.ts';
 
+// Each of these starts many processes, one after the other.
+vi.setConfig({ testTimeout: 180_000 });
+
 let at: InstallPlace;
 beforeEach(async () => {
-  at = await openInstallPlace({ timeout: 3 });
+  at = await openInstallPlace();
 });
 afterEach(() => at[Symbol.asyncDispose]());
 
@@ -16,11 +19,13 @@ const refused = (reason: RegExp, code = 2): Promise<void> => isRefused(at, reaso
 
 describe('a registry', () => {
   it('that never answers is not waited for', async () => {
+    at.configure({ timeout: 3 });
     at.registry.intercept(() => true);
     await refused(/gave no whole answer within 3 s/, 1);
   });
 
   it('that trickles for ever is not waited for, neither at the packument nor at the tarball', async () => {
+    at.configure({ timeout: 3 });
     at.registry.publish(pluginPublication(name, 'hostile'));
     const trickle = (_: string, response: { write(text: string): unknown; on(event: string, listener: () => void): unknown }): true => {
       const timer = setInterval(() => response.write(' '), 50);

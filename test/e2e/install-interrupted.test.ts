@@ -2,10 +2,13 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, statSync, watch } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readJournal } from '../../registry/install/journal.ts';
 import { type InstallPlace, openInstallPlace } from '../support/install-place.ts';
 import { pluginCode, pluginPublication } from '../support/npm-registry.ts';
+
+// Each of these starts many processes, one after the other.
+vi.setConfig({ testTimeout: 180_000 });
 
 let at: InstallPlace;
 beforeEach(async () => {
@@ -105,9 +108,13 @@ const moments: readonly (readonly [string, Moment])[] = [
   ['when the lock file is there', onDisk(() => at.lockText() !== '')],
 ];
 
+const swift: readonly string[] = ['when the change is noted', 'when the tree is in place', 'when the lock file is there'];
+
 describe('an installation that is killed', () => {
-  it.each(moments)('%s leaves the old state or the new', async (_, moment) => {
-    await killed(['add', name, '--yes'], moment);
+  it.each(moments)('%s leaves the old state or the new', async (when, moment) => {
+    const hit = await killed(['add', name, '--yes'], moment);
+    // The switch itself takes a few milliseconds: whether it was hit is up to the machine. Everything before it is.
+    if (!swift.includes(when)) expect(hit).toBe(true);
     await isWhole([undefined, '1.0.0']);
     await isSwept();
   });
@@ -128,7 +135,7 @@ describe('an installation that is killed', () => {
     }
     expect([...seen]).toContain('killed, nothing');
     await isSwept();
-  }, 120_000);
+  });
 });
 
 describe('an update and a removal that are killed', () => {

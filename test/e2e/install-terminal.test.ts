@@ -1,8 +1,11 @@
 /** What a person at a terminal sees of an installation, and answers. */
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type InstallPlace, openInstallPlace } from '../support/install-place.ts';
 import { pluginPublication } from '../support/npm-registry.ts';
 import { hasPseudoTerminals, openPseudoTerminal } from '../support/pseudo-terminal.ts';
+
+// Each of these starts many processes, one after the other.
+vi.setConfig({ testTimeout: 180_000 });
 
 let at: InstallPlace;
 beforeEach(async () => {

@@ -1,10 +1,13 @@
 /** What comes after adding: updates, the way back, and the same tree on another machine. */
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type InstallPlace, openInstallPlace } from '../support/install-place.ts';
 import { pluginCode, pluginPublication } from '../support/npm-registry.ts';
 import { packageTarball } from '../support/tarball.ts';
+
+// Each of these starts many processes, one after the other.
+vi.setConfig({ testTimeout: 180_000 });
 
 let at: InstallPlace;
 beforeEach(async () => {
@@ -58,6 +61,19 @@ describe('an update', () => {
     expect(await at.plugin(['update', 'linkd'])).toMatchObject({ code: 2, stderr: expect.stringContaining('did you mean "linked"') });
     expect(await at.plugin(['update', '--all'])).toMatchObject({ code: 0 });
     expect(await at.plugin(['rollback', 'linked'])).toMatchObject({ code: 2 });
+  });
+
+  it('of all goes on where one of them cannot be updated', async () => {
+    publish('1.0.0');
+    at.registry.publish(pluginPublication('agent-plugin-bad', 'bad'));
+    await at.plugin(['add', name, '--yes']);
+    await at.plugin(['add', 'agent-plugin-bad', '--yes']);
+    publish('1.1.0');
+    at.registry.publish(pluginPublication('agent-plugin-bad', 'bad', { version: '1.1.0', publisher: 'mallory' }));
+    const { code, stdout, stderr } = await at.plugin(['update', '--all', '--yes', '--json']);
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout)).toEqual([{ id: 'bad', from: '1.0.0', to: '1.0.0', result: 'failed' }, { id: 'moving', from: '1.0.0', to: '1.1.0', result: 'updated' }]);
+    expect(stderr).toContain('bad was not updated');
   });
 
   it('goes back also where the tree of the version before is gone', async () => {

@@ -1,11 +1,14 @@
 /** Adding, running and removing plugins of an npm registry, with the built command. */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readJournal } from '../../registry/install/journal.ts';
 import { type InstallPlace, openInstallPlace } from '../support/install-place.ts';
 import { pluginCode, pluginPublication } from '../support/npm-registry.ts';
 import { packageTarball } from '../support/tarball.ts';
+
+// Each of these starts many processes, one after the other.
+vi.setConfig({ testTimeout: 180_000 });
 
 let at: InstallPlace;
 beforeEach(async () => {
@@ -106,19 +109,19 @@ describe('what it needs', () => {
   it('is installed only where it fits this machine, and for peers as well', async () => {
     at.registry.publish(
       { name: 'elsewhere-only', manifest: { os: ['plan9'] } },
-      { name: 'beside-it' },
+      { name: '@acme/beside-it' },
       { name: 'twice', version: '1.0.0', files: { 'index.js': 'module.exports = 1;' } },
       { name: 'twice', version: '2.0.0', files: { 'index.js': 'module.exports = 2;' } },
       { name: 'old-user', manifest: { dependencies: { twice: '^1.0.0' } }, files: { 'index.js': "module.exports = require('twice');" } },
-      pluginPublication('agent-plugin-picky', 'picky', {
+      pluginPublication('@acme/agent-plugin-picky', 'picky', {
         agent: { activateOn: ['commands'] },
-        manifest: { dependencies: { twice: '^2.0.0', 'old-user': '*', zod: '^3.0.0' }, optionalDependencies: { 'elsewhere-only': '*' }, peerDependencies: { 'beside-it': '*', 'newt-agent': '*' } },
+        manifest: { dependencies: { twice: '^2.0.0', 'old-user': '*', zod: '^3.0.0' }, optionalDependencies: { 'elsewhere-only': '*' }, peerDependencies: { '@acme/beside-it': '*', 'newt-agent': '*' } },
         files: { 'index.ts': pluginCode('picky', '[two, old]', "import two from 'twice';\nimport old from 'old-user';") },
       }),
     );
-    expect((await at.plugin(['add', 'agent-plugin-picky', '--yes'])).code).toBe(0);
+    expect((await at.plugin(['add', '@acme/agent-plugin-picky@^1', '--yes'])).code).toBe(0);
     const entry = at.entries()['picky'];
-    expect(Object.keys(entry?.source === 'npm' ? entry.packages : {})).toEqual(['node_modules/agent-plugin-picky', 'node_modules/beside-it', 'node_modules/old-user', 'node_modules/old-user/node_modules/twice', 'node_modules/twice']);
+    expect(Object.keys(entry?.source === 'npm' ? entry.packages : {})).toEqual(['node_modules/@acme/agent-plugin-picky', 'node_modules/@acme/beside-it', 'node_modules/old-user', 'node_modules/old-user/node_modules/twice', 'node_modules/twice']);
     expect((await at.agent(['picky'])).stdout).toBe('2,1\n');
   });
 });
@@ -132,6 +135,24 @@ describe('a tarball', () => {
     rmSync(join(at.place.workspace, 'local.tgz'));
     expect(await at.agent(['local'])).toMatchObject({ stdout: 'words of abc\n' });
   });
+});
+
+it('no start loads what installs', () => {
+  const dist = join(import.meta.dirname, '..', '..', 'dist');
+  const seen = new Set<string>();
+  const visit = (file: string): void => {
+    if (seen.has(file)) return;
+    seen.add(file);
+    const text = readFileSync(file, 'utf8');
+    for (const [, specifier = ''] of text.matchAll(/(?:from|^import|;import)\s*["`]([^"`]+)["`]/gm)) {
+      expect(specifier).not.toMatch(/^(pacote|@npmcli|cacache|tar)/);
+      if (specifier.startsWith('.')) visit(join(dirname(file), specifier));
+    }
+  };
+  visit(join(dist, 'main.js'));
+  expect(seen.size).toBeGreaterThan(1);
+  // It is there, for those that ask.
+  expect(readdirSync(join(dist, 'chunks')).some((name) => name.endsWith('.js') && readFileSync(join(dist, 'chunks', name), 'utf8').includes("import(`pacote`)"))).toBe(true);
 });
 
 describe('removing', () => {

@@ -1,5 +1,5 @@
 /** A registry, and a place for the built command that installs from it. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { LockEntries } from '../../registry/lock.ts';
@@ -12,6 +12,8 @@ export interface InstallPlace extends AsyncDisposable {
   /** `agent plugin <words>` */
   plugin(words: readonly string[], options?: RunOptions): Promise<Finished>;
   agent(words: readonly string[], options?: RunOptions): Promise<Finished>;
+  /** Changes keys of `install` in the configuration. */
+  configure(settings: Readonly<Record<string, string | number>>): void;
   /** The lock file's text; '' where there is none. */
   lockText(): string;
   entries(): LockEntries;
@@ -22,8 +24,9 @@ export interface InstallPlace extends AsyncDisposable {
 /** @param install further keys of `install` in the configuration */
 export async function openInstallPlace(install: Readonly<Record<string, string | number>> = {}): Promise<InstallPlace> {
   const registry = await startRegistry();
-  const settings = { registry: registry.url, timeout: 20, ...install };
-  const place = createPlace(undefined, `install: ${JSON.stringify(settings)}\n`);
+  const usual = { registry: registry.url, timeout: 20, ...install };
+  const text = (settings: Readonly<Record<string, string | number>>): string => `install: ${JSON.stringify({ ...usual, ...settings })}\n`;
+  const place = createPlace(undefined, text({}));
   const data = join(place.home, 'data');
   const lock = join(data, 'agent-plugins.lock');
   const lockText = (): string => (existsSync(lock) ? readFileSync(lock, 'utf8') : '');
@@ -32,6 +35,7 @@ export async function openInstallPlace(install: Readonly<Record<string, string |
     place,
     plugin: (words, options) => place.agent(['plugin', ...words], options),
     agent: (words, options) => place.agent(words, options),
+    configure: (settings) => writeFileSync(join(place.home, 'config', 'config.yaml'), text(settings)),
     lockText,
     entries: () => (lockText() === '' ? {} : (JSON.parse(lockText()) as { plugins: LockEntries }).plugins),
     leftovers: () => (existsSync(data) ? readdirSync(data, { recursive: true, withFileTypes: true }).flatMap((entry) => (entry.isFile() && !['agent-plugins.lock', 'journal.jsonl'].includes(entry.name) ? [join(entry.parentPath, entry.name)] : [])) : []),
