@@ -1,6 +1,9 @@
 /** Installed plugins in number, of the design's mix: each a tool and a command, a quarter tap `tool.before`, a twentieth `prompt.build`. */
+import { createHash, hash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { digestFolder } from '../../kernel/trust/digest.ts';
+import { treeName } from '../../registry/install/tree.ts';
 import type { Place } from './agent-process.ts';
 
 const source = (n: number, hooks: readonly string[]): string => `import { command, definePlugin, tool, z } from 'newt-agent';
@@ -37,17 +40,23 @@ ${hooks.join('\n')}
 }));
 `;
 
-/** Writes `count` plugins beside the workspace and puts them into the lock file. */
+/** Puts `count` plugins into trees of their own and into the lock file, as `agent plugin add` does. */
 export function installMany(place: Place, count: number): void {
+  const data = join(place.home, 'data');
   const plugins: Record<string, object> = {};
   for (let n = 0; n < count; n += 1) {
-    const folder = join(place.root, 'installed', `many-${n}`);
+    const id = `many-${n}`;
+    const name = `agent-plugin-${id}`;
+    const integrity = `sha512-${createHash('sha512').update(id).digest('base64')}`;
+    const stated = { source: 'npm', asked: `${name}@^1.0.0`, name, version: '1.0.0', integrity, packages: { [`node_modules/${name}`]: { version: '1.0.0', integrity } } };
+    const tree = join(data, 'plugins', id, treeName(stated));
+    const folder = join(tree, 'node_modules', name);
     mkdirSync(folder, { recursive: true });
     const hooks = [...(n % 4 === 0 ? ["    'tool.before': (call) => call,"] : []), ...(n % 20 === 1 ? ["    'prompt.build': (prompt) => prompt,"] : [])];
-    writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: `agent-plugin-many-${n}`, version: '1.0.0', type: 'module', agent: { id: `many-${n}`, engine: '>=0.1.0', main: 'index.ts', capabilities: [] } }));
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ name, version: '1.0.0', type: 'module', agent: { id, engine: '>=0.1.0', main: 'index.ts', capabilities: [] } }));
     writeFileSync(join(folder, 'index.ts'), source(n, hooks));
-    plugins[`many-${n}`] = { source: 'link', path: folder, version: '1.0.0', contentDigest: 'unchecked', capabilities: [], addedAt: '2026-01-01T00:00:00.000Z' };
+    plugins[id] = { ...stated, contentDigest: digestFolder(tree), capabilities: [], capabilityDigest: hash('sha256', '[]'), addedAt: '2026-01-01T00:00:00.000Z' };
   }
-  mkdirSync(join(place.home, 'data'), { recursive: true });
-  writeFileSync(join(place.home, 'data', 'agent-plugins.lock'), JSON.stringify({ version: 1, plugins }));
+  mkdirSync(data, { recursive: true });
+  writeFileSync(join(data, 'agent-plugins.lock'), JSON.stringify({ version: 2, plugins }));
 }
