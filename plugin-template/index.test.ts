@@ -26,4 +26,4 @@ test('the model reads of it, and calls it', async () => {
 test('it holds in chaos', async () => {
   const report = await chaos(import.meta.dirname);
   expect(report.ok, report.toString()).toBe(true);
-});
+}, 30_000);

@@ -15,8 +15,8 @@ const toolOf = (run: (input: { name: string }, call: { signal: AbortSignal; fail
   of((p) => ({ tools: { probed: tool({ description: 'd', input: z.object({ name: z.string() }), effect: 'read', run: (input, call) => run(input, call, p) as string, ...more }) } }));
 const hookOf = (hook: string, run: unknown, facts?: object): PluginDefinition => of(() => ({ hooks: { [hook]: run } }), facts);
 
-/** Fewer rounds: most of these are about calls. */
-const quick: ChaosOptions = { rounds: 2, deadline: 150 };
+/** Fewer rounds, as most of these are about calls; and time, as the machine may be busy. */
+const quick: ChaosOptions = { rounds: 2, deadline: 150, limit: 30_000 };
 
 async function problemsOf(plugin: PluginDefinition, options: ChaosOptions = quick): Promise<ChaosReport> {
   const report = await chaos(plugin, options);
@@ -36,7 +36,7 @@ describe('no false alarm', () => {
   });
 
   test('the template', async () => {
-    expect((await chaos(template)).toString()).toContain('hello: holds in chaos');
+    expect((await chaos(template, { limit: 30_000 })).toString()).toContain('hello: holds in chaos');
   });
 
   const good: Readonly<Record<string, PluginDefinition>> = {
@@ -67,7 +67,7 @@ describe('no false alarm', () => {
     'a command that serves until it is told to end': of(() => ({ commands: { serve: command({ description: 'd', run: (_, { signal }) => new Promise((resolve) => (signal.aborted ? resolve(0) : signal.addEventListener('abort', () => resolve(0)))) }) } })),
   };
   test.each(Object.keys(good).filter((name) => !name.includes('serves')))('%s', async (name) => {
-    expect((await chaos(good[name] as PluginDefinition, { rounds: 5 })).toString()).toMatch(/^probed: holds in chaos/);
+    expect((await chaos(good[name] as PluginDefinition, { rounds: 5, limit: 30_000 })).toString()).toMatch(/^probed: holds in chaos/);
   });
 
   test('what must not be called is skipped, and said so', async () => {
@@ -112,7 +112,7 @@ describe('a call', () => {
   });
 
   test('that loops for ever', async () => {
-    const report = await problemsOf(hookOf('turn.start', () => { for (;;); }), { ...quick, limit: 8_000 });
+    const report = await problemsOf(hookOf('turn.start', () => { for (;;); }), quick);
     expect(report.problems[0]).toMatchObject({ where: 'hook turn.start', what: expect.stringContaining('did not come back') as string });
   });
 
@@ -184,9 +184,9 @@ describe('a world that does not work', () => {
   });
 
   test('a setup that takes a failure for something else, and one that waits for ever', async () => {
-    const broken = await problemsOf(of(async (p) => void ((await p.exec('git').catch((error: { code: { a: 1 } }) => error.code.a)) as unknown)), { ...quick, limit: 8_000 });
+    const broken = await problemsOf(of(async (p) => void ((await p.exec('git').catch((error: { code: { a: 1 } }) => error.code.a)) as unknown)), quick);
     expect(broken.problems[0]).toMatchObject({ where: 'setup', when: expect.stringContaining('as the agent starts, while') as string });
-    const honest = await chaos(of(async (p) => void (await p.exec('git', ['--version'], { timeout: 100 })), { capabilities: ['exec'] }), { ...quick, limit: 8_000 });
+    const honest = await chaos(of(async (p) => void (await p.exec('git', ['--version'], { timeout: 100 })), { capabilities: ['exec'] }), quick);
     expect(honest.remarks.join()).toContain('it does not come up');
   });
 });
@@ -200,7 +200,7 @@ describe('what is left behind', () => {
   };
   test.each(Object.keys(left))('%s', async (name) => {
     const [plugin, what] = left[name] as readonly [PluginDefinition, string];
-    const report = await problemsOf(plugin, { rounds: 10 });
+    const report = await problemsOf(plugin, { rounds: 10, limit: 30_000 });
     expect(report.problems).toMatchObject([{ where: 'setup', what: expect.stringContaining(what) as string }]);
     process.removeAllListeners('SIGWINCH');
   });
@@ -210,7 +210,7 @@ describe('what is left behind', () => {
       const timer = setInterval(() => {}, 1_000);
       p.own({ dispose: () => clearInterval(timer) });
       p.every(1_000, () => {});
-    }), { rounds: 10 });
+    }), { rounds: 10, limit: 30_000 });
     expect(report.toString()).toContain('holds in chaos');
   });
 });
@@ -234,6 +234,7 @@ test('the same seed finds the same, the process is given back, and time is kept'
   const [one, two] = [await chaos(plugin, { ...quick, seed: 7 }), await chaos(plugin, { ...quick, seed: 7 })];
   expect(one.problems).toEqual(two.problems);
   expect([process.exit, ...process.listeners('unhandledRejection')]).toEqual(before);
-  const slow = await chaos(toolOf(async () => (await new Promise((resolve) => setTimeout(resolve, 100)), 'ok')), { limit: 600 });
-  expect(slow.ms).toBeLessThan(2_000);
+  const slow = await chaos(toolOf(async () => (await new Promise((resolve) => setTimeout(resolve, 100)), 'ok')), { limit: 600, runs: 80 });
+  expect(slow.ms).toBeLessThan(6_000);
+  expect(slow.remarks).toContain('tools/probed was tried in part: the 600 ms were over. More: chaos(plugin, { limit: … })');
 });

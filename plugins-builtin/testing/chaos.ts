@@ -158,7 +158,13 @@ class Chaos {
 
   /** False when one of them did not come back by itself: the next would only wait as long again. */
   async #callUntilTired(stage: ChaosStage, callable: Callable, probes: readonly Probe[], weather: Weather, cancel: Cancel = 'never'): Promise<boolean> {
-    for (const probe of probes) if (this.#isOver(callShare) || !(await this.#call(stage, callable, probe, weather, cancel))) return false;
+    for (const probe of probes) {
+      if (this.#isOver(callShare)) {
+        this.#remarks.add(`${callable.name} was tried in part: the ${this.#options.limit} ms were over. More: chaos(plugin, { limit: … })`);
+        return false;
+      }
+      if (!(await this.#call(stage, callable, probe, weather, cancel))) return false;
+    }
     return true;
   }
 

@@ -9,6 +9,9 @@ import { createPlace, type Place } from '../support/agent-process.ts';
 import { until } from '../support/boot.ts';
 
 const bin = fileURLToPath(new URL('../../plugins-builtin/bin.cjs', import.meta.url));
+/** Milliseconds for one look, on a busy machine. */
+const patience = 30_000;
+
 let place: Place;
 beforeEach(() => {
   place = createPlace();
@@ -68,7 +71,7 @@ test('a syntax error, an endless loop, an exit, a crash, a broken manifest: each
   place.write({ 'mine/package.json': JSON.stringify({ agent: { id: 'mine', capabilites: [] } }) });
   expect((await once()).stdout).toContain('did you mean "capabilities"?');
   expect(readdirSync(tmpdir()).filter((name) => /^newt-(dev|examine)-/.test(name))).toEqual([]);
-}, 60_000);
+}, 180_000);
 
 test('a program the plugin leaves running goes with the look', async () => {
   const beat = join(place.root, 'beat');
@@ -104,20 +107,20 @@ test('it looks again after every change, until Ctrl-C', async () => {
   child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
   try {
-    await until(() => out.includes('tools/greet\n'));
+    await until(() => out.includes('tools/greet\n'), patience);
     expect(err).toContain('Nothing is reloaded in agents that run already');
     plugin(code(greet.replace('greet:', 'welcome:')));
-    await until(() => out.includes('tools/welcome\n'));
+    await until(() => out.includes('tools/welcome\n'), patience);
     plugin('export default 3;\n');
-    await until(() => out.includes('no default export'));
+    await until(() => out.includes('no default export'), patience);
     plugin('for (;;);');
-    await until(() => readdirSync(temporary).length > 0);
+    await until(() => readdirSync(temporary).length > 0, patience);
     // A change ends the look that it makes stale.
     plugin(code(greet.replace('greet:', 'again:')));
-    await until(() => out.includes('tools/again\n'));
+    await until(() => out.includes('tools/again\n'), patience);
     child.kill('SIGINT');
     expect(await ended).toBe(130);
   } finally {
     child.kill('SIGKILL');
   }
-});
+}, 180_000);

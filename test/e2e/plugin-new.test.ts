@@ -38,7 +38,7 @@ test('their tests pass and their types hold, with the packages of the checkout',
   for (const name of readdirSync(join(checkout, 'node_modules'))) if (!name.startsWith('.')) symlinkSync(join(checkout, 'node_modules', name), join(modules, name));
   symlinkSync(checkout, join(modules, 'newt-agent'));
   const report = join(place.root, 'report.json');
-  await run(process.execPath, [vitest, 'run', '--reporter=json', `--outputFile=${report}`], { cwd: place.workspace, env });
+  await run(process.execPath, [vitest, 'run', '--testTimeout=60000', '--reporter=json', `--outputFile=${report}`], { cwd: place.workspace, env });
   const told = JSON.parse(readFileSync(report, 'utf8')) as { numPassedTests: number; numFailedTests: number; testResults: readonly object[] };
   expect(told).toMatchObject({ numFailedTests: 0 });
   expect(told.testResults.length).toBe(variants.length);
@@ -70,7 +70,7 @@ test('npm install, npm test, npm run check, as its README says', async ({ skip }
       if (/ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN|ECONNRESET/.test(error.stderr ?? '')) skip('the npm registry cannot be reached');
       throw error;
     });
-    expect((await npm('test')).stdout).toMatch(/4 passed/);
+    expect((await npm('test', '--', '--testTimeout=60000')).stdout).toMatch(/4 passed/);
     await npm('run', 'check');
     expect((await npm('pack', '--dry-run', '--json')).stdout).toMatch(/"path": "index\.ts"/);
     expect(await other.agent(['plugin', 'dev', '--once'], { cwd })).toMatchObject({ code: 0, stdout: expect.stringContaining('types: no error') as string });

@@ -24,4 +24,4 @@ test('without a name it says what is missing', async () => {
 test('it holds in chaos', async () => {
   const report = await chaos(import.meta.dirname);
   expect(report.ok, report.toString()).toBe(true);
-});
+}, 30_000);

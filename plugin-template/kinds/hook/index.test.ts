@@ -23,4 +23,4 @@ test('what holds no key stays as it is', async () => {
 test('it holds in chaos', async () => {
   const report = await chaos(import.meta.dirname);
   expect(report.ok, report.toString()).toBe(true);
-});
+}, 30_000);
