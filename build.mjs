@@ -51,7 +51,7 @@ const { output } = await build({
     // What every start needs lies in one file: each further module costs the loader half a millisecond.
     codeSplitting: {
       groups: [
-        { name: 'core', test: /node_modules.(zod|tapable|semver)|.kernel.(?!config.(file|edit|inspect|unset))|agent.api|manifest\.ts|models.(endpoints|model-list)|public\.ts|registry.(lock|installed|install.tree)|plugins-builtin.(builtins|agent.latest-log)/ },
+        { name: 'core', test: /node_modules.(zod|tapable|semver)|.kernel.(?!config.(file|edit|inspect|unset))|agent.api|manifest\.ts|models.(endpoints|model-list)|public\.ts|registry.(lock|installed|install.tree)|plugins-builtin.(builtins|start|agent.latest-log)/ },
         // The other wires share most of it, and pay for the rest; a run over this one loads a single file.
         { name: 'openai-chat', test: /@ai-sdk.(openai-compatible|provider)|plugins-builtin.models.(openai-chat|chat-frames|tool-call-frames|mended-stream|sse-|guarded-model|provider-error)/ },
         // What `agent run` and `agent chat` share; the rest of a chat is loaded by a chat.

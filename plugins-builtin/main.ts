@@ -59,7 +59,7 @@ async function run(argv: readonly string[], isSafe: boolean, env: NodeJS.Process
     const { config, broken } = await loadOrDefaults(argv, sources);
     const { disabled } = config.values.plugins;
     // What nobody trusts does not run: its imports, which take a while, need not be looked at.
-    const found = [...builtinCandidates(version), ...(project ? discoverFolder('project', join(project, 'plugins'), untrusted ? undefined : project) : []), ...discoverFolder('global', join(paths.config, 'plugins')), ...(project !== undefined && untrusted === undefined ? installed(argv, projectTarget(paths, project)) : []), ...installed(argv, globalTarget(paths))];
+    const found = [...builtinCandidates(version), ...(project ? discoverFolder('project', join(project, 'plugins'), untrusted ? undefined : project) : []), ...discoverFolder('global', join(paths.config, 'plugins')), ...(project !== undefined && untrusted === undefined ? installed(argv, projectTarget(paths, project), paths.cache) : []), ...installed(argv, globalTarget(paths), paths.cache)];
     const start = beginStart({ argv, isSafe, paths, globalFile, project, candidates: found, disabled, isTrusted: untrusted === undefined });
     onStart(start);
     if (!showsNotices(argv)) for (const line of start.lines) complain(line, '');
@@ -122,9 +122,9 @@ function unread(argv: readonly string[], error: unknown): Awaited<ReturnType<typ
   return { notice: describeError(error), declined: false };
 }
 
-function installed(argv: readonly string[], target: InstallTarget): ReturnType<typeof installedCandidates> {
+function installed(argv: readonly string[], target: InstallTarget, cache: string): ReturnType<typeof installedCandidates> {
   try {
-    return installedCandidates(target);
+    return installedCandidates(target, cache);
   } catch (error) {
     if (argv[0] !== doctor) throw error;
     return [];

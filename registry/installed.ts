@@ -1,20 +1,43 @@
 /** From the lock files to the plugins of the npm tier. */
+import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { discoverPlugin } from '../kernel/discover.ts';
 import type { Candidate } from '../kernel/lifecycle.ts';
 import { complete } from '../kernel/manifest.ts';
 import { isInside, realPath } from '../kernel/paths.ts';
-import { type InstallTarget, pluginFolder, treeFolder, verifyTree } from './install/tree.ts';
-import { beyondAgreement, entryOf, type InstalledEntry, type LinkEntry, readLock } from './lock.ts';
+import { type InstallTarget, isTree, pluginFolder, treeFolder, verifyTree } from './install/tree.ts';
+import { keepCandidates, keptCandidates } from './installed-cache.ts';
+import { beyondAgreement, entryOf, type InstalledEntry, type LinkEntry, lockText, readLock } from './lock.ts';
 
 /**
  * One candidate for each entry of the lock file, by id. What is not as the person agreed to it is reported as
- * unusable, never left out: a guard among the plugins must not go unnoticed. Trees are not read: whoever loads a plugin
- * asks `verifyTree` first.
+ * unusable, never left out: a guard among the plugins must not go unnoticed. Trees are not read: a plugin is looked at
+ * when it is loaded.
  *
+ * @param cache folder where what was read is kept
  * @throws KernelError what `readLock` throws
  */
-export function installedCandidates(target: InstallTarget): Candidate[] {
+export function installedCandidates(target: InstallTarget, cache: string): Candidate[] {
+  const text = lockText(target.lock);
+  if (text === undefined) return [];
+  const file = join(cache, `installed-${hash('sha256', target.lock).slice(0, 16)}.json`);
+  const kept = keptCandidates(file, text);
+  if (kept) return kept.map(({ candidate, tree }) => ({ ...candidate, changed: () => changeOf(tree, candidate.digest ?? '', target) }));
+  const candidates = readCandidates(target);
+  const trees = Object.entries(readLock(target.lock)).map(([id, entry]) => (entry.source === 'link' ? undefined : treeFolder(target, id, entry)));
+  // A linked folder may be another at each start, and what cannot be used is looked at anew.
+  if (trees.every((tree) => tree !== undefined) && candidates.every(({ problem }) => !problem)) {
+    keepCandidates(file, text, candidates.map(({ tier, path, entry, manifest, bare, digest }, index) => ({ candidate: { tier, path, entry, manifest, bare, ...(digest !== undefined && { digest }) }, tree: trees[index] ?? '' })));
+  }
+  return candidates;
+}
+
+function changeOf(tree: string, digest: string, target: InstallTarget): string | undefined {
+  return isTree(tree, digest) ? undefined : `its files in ${tree} are not the ones you agreed to. To fix it: run: ${mending(target)}`;
+}
+
+function readCandidates(target: InstallTarget): Candidate[] {
   return Object.entries(readLock(target.lock)).map(([id, entry]) => (entry.source === 'link' ? linkedCandidate(id, entry, target) : installedCandidate(id, entry, target)));
 }
 
@@ -40,10 +63,7 @@ function installedCandidate(id: string, entry: InstalledEntry, target: InstallTa
   return {
     ...checked(found, id, entry.capabilities, unusable, mend),
     digest: entry.contentDigest,
-    changed: () => {
-      const problem = treeProblem(target, id);
-      return problem && `${problem.reason}. To fix it: ${problem.hint}`;
-    },
+    changed: () => changeOf(treeFolder(target, id, entry), entry.contentDigest, target),
   };
 }
 

@@ -115,15 +115,19 @@ export function lockFile(paths: HomePaths): string {
  * @throws KernelError `CONFIG_UNREADABLE`, or `CONFIG_INVALID` for a damaged file: what it holds is never dropped
  */
 export function readLock(file: string): LockEntries {
-  let text: string;
+  const text = lockText(file);
+  return text === undefined ? {} : parseLock(file, text);
+}
+
+/** The file as it is; undefined where there is none. @throws KernelError `CONFIG_UNREADABLE` */
+export function lockText(file: string): string | undefined {
   try {
-    text = readFileSync(file, 'utf8');
+    return readFileSync(file, 'utf8');
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return {};
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
     throw new KernelError('CONFIG_UNREADABLE', { file, problem: message }, { cause: error });
   }
-  return parseLock(file, text);
 }
 
 /** The entry of `id`, and never something that every object has. */

@@ -54,7 +54,7 @@ const tiers: Readonly<Record<Tier, () => Candidate[] | Promise<Candidate[]>>> = 
     const path = copyTo(join(root, 'hello'));
     const addedAt = new Date(0).toISOString();
     await updateLock(lockFile(paths()), () => ({ hello: { source: 'link', path, version: '0.1.0', contentDigest: '', capabilities: [], addedAt } }));
-    return installedCandidates(globalTarget(paths()));
+    return installedCandidates(globalTarget(paths()), paths().cache);
   },
 };
 

@@ -54,11 +54,16 @@ export function pluginFolder(target: InstallTarget, id: string, entry: Pick<Inst
 export function verifyTree(target: InstallTarget, id: string, entry: Pick<InstalledVersion, 'version' | 'packages' | 'contentDigest'>): 'missing' | 'changed' | undefined {
   const folder = treeFolder(target, id, entry);
   if (!existsSync(folder)) return 'missing';
+  return isTree(folder, entry.contentDigest) ? undefined : 'changed';
+}
+
+/** Whether every file of a tree is as it was when its digest was taken. */
+export function isTree(folder: string, contentDigest: string): boolean {
   try {
-    return digestFolder(folder) === entry.contentDigest ? undefined : 'changed';
+    return digestFolder(folder) === contentDigest;
   } catch (error) {
     // Grown beyond all bounds, or not readable: not what was agreed to either.
-    if (error instanceof KernelError || (error instanceof Error && 'syscall' in error)) return 'changed';
+    if (error instanceof KernelError || (error instanceof Error && 'syscall' in error)) return false;
     throw error;
   }
 }
