@@ -5,7 +5,7 @@ import { editDistance } from '../../kernel/near.ts';
 const wellKnown: readonly string[] = [
   'newt-agent', 'anthropic', 'openai', 'axios', 'babel', 'bluebird', 'body-parser', 'chalk', 'cheerio', 'chokidar', 'classnames', 'colors', 'commander', 'cookie', 'cors', 'cross-env', 'cross-spawn', 'dayjs',
   'debug', 'discord.js', 'dotenv', 'electron', 'esbuild', 'eslint', 'ethers', 'execa', 'express', 'fastify', 'fs-extra', 'glob', 'graphql', 'handlebars', 'helmet', 'inquirer', 'ioredis', 'jquery', 'jsdom',
-  'jsonwebtoken', 'langchain', 'lodash', 'marked', 'micromatch', 'minimatch', 'minimist', 'moment', 'mongodb', 'mongoose', 'mysql', 'nanoid', 'next', 'node-fetch', 'nodemailer', 'nodemon', 'octokit', 'passport', 'playwright',
+  'jsonwebtoken', 'langchain', 'lodash', 'marked', 'micromatch', 'minimatch', 'minimist', 'moment', 'mongodb', 'mongoose', 'mysql', 'nanoid', 'next', 'node-fetch', 'nodemailer', 'nodemon', 'octokit', 'passport', 'picomatch', 'playwright',
   'postcss', 'prettier', 'prisma', 'puppeteer', 'react', 'react-dom', 'redis', 'request', 'rimraf', 'rollup', 'rxjs', 'semver', 'sequelize', 'sharp', 'socket.io', 'sqlite3', 'supports-color', 'svelte', 'tailwindcss', 'tslib',
   'typescript', 'underscore', 'undici', 'uuid', 'vite', 'vitest', 'webpack', 'winston', 'yaml', 'yargs', 'zod',
 ];
