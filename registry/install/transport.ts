@@ -1,4 +1,5 @@
 /** One request to a registry, bounded in every direction: time, bytes, and where it may lead. */
+import tls from 'node:tls';
 import { OperationalError } from 'newt-agent';
 
 export interface Bounds {
@@ -33,8 +34,19 @@ export async function download(url: string, accept: string, bounds: Bounds): Pro
   }
 }
 
+let trustsSystem = false;
+
+/** A company's network shows certificates that this machine trusts and Node's own list does not have: npm of the system works there. */
+function trustSystem(): void {
+  if (trustsSystem) return;
+  trustsSystem = true;
+  const own = tls as typeof tls & { setDefaultCACertificates?: (certificates: readonly string[]) => void };
+  own.setDefaultCACertificates?.([...new Set([...tls.getCACertificates('default'), ...tls.getCACertificates('system')])]);
+}
+
 async function follow(start: string, accept: string, { maxBytes }: Bounds, signal: AbortSignal): Promise<Buffer | undefined> {
   let url = start;
+  if (url.startsWith('https:')) trustSystem();
   for (let hop = 0; hop <= maxRedirects; hop += 1) {
     // As it lies there: what is unpacked on the way has another digest.
     const answer = await fetch(url, { redirect: 'manual', signal, headers: { accept, 'accept-encoding': accept.includes('json') ? 'gzip' : 'identity', 'user-agent': 'newt-agent' } });
