@@ -4,7 +4,7 @@ import { type PluginStatic, z } from 'newt-agent';
 const config = z.object({
   install: z
     .object({
-      registry: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional().describe('npm registry that plugins are installed from; default: the one npm is set to'),
+      registry: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional().describe('npm registry that plugins are installed from; default: the one npm is set to').meta({ examples: ['https://npm.example.org/'] }),
       min_age_days: z.number().min(1).default(7).describe('Days a release must have been public to be installed unasked'),
       max_packages: z.int().positive().default(40).describe('Packages a plugin may bring before you are asked'),
       max_mb: z.number().positive().default(20).describe('Megabytes a plugin may take unpacked before you are asked'),

@@ -26,13 +26,14 @@ describe('a source', () => {
     ['agent-plugin-x', { kind: 'npm', name: 'agent-plugin-x', range: '' }],
     ['agent-plugin-x@^1.2', { kind: 'npm', name: 'agent-plugin-x', range: '^1.2' }],
     ['agent-plugin-x@>=1 <3', { kind: 'npm', name: 'agent-plugin-x', range: '>=1 <3' }],
+    ['mine@*', { kind: 'npm', name: 'mine', range: '*' }],
     ['@acme/x', { kind: 'npm', name: '@acme/x', range: '' }],
     ['@acme/x@1.2.3', { kind: 'npm', name: '@acme/x', range: '1.2.3' }],
   ])('%j is what it says', (given, source) => {
     expect(parseSource(given, catalog)).toEqual(source);
   });
 
-  it.each(['./mine', 'mine/', './git', '.'])('%j is a folder', (given) => {
+  it.each(['./mine', 'mine/', 'mine', './git', '.'])('%j is a folder', (given) => {
     expect(parseSource(given, catalog)).toMatchObject({ kind: 'folder' });
   });
 
@@ -41,7 +42,6 @@ describe('a source', () => {
   });
 
   it.each([
-    ['mine', /is a folder here, and may be a package as well/],
     ['x.tgz', /does not exist/],
     ['x@latest', /no version and no range/],
     ['x@npm:y@1', /another name/],

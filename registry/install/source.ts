@@ -17,8 +17,8 @@ const tarballName = /\.(?:tgz|tar\.gz)$/i;
 const scopedName = /^(@[^/@\s]+\/[^/@\s]+|[^/@\s]+)(?:@(.*))?$/s;
 
 /**
- * A name of the catalog, a package of the registry, a folder, or a tarball. A name of the catalog is never looked for
- * in the registry, and a plain word is never a folder: `./word` is.
+ * A name of the catalog, a folder, a tarball, or a package of the registry, in this order: what is here is never looked
+ * for there. `name@*` is always the package.
  *
  * @throws OperationalError for anything else, with the reason and what to do
  */
@@ -39,7 +39,8 @@ export function parseSource(given: string, catalog: Catalog): Source {
   const [, name = '', range = ''] = scopedName.exec(given) ?? [];
   if (!packageNamePattern.test(name) || name.length > 214) throw refused(`"${given}" is no name of a package, and no folder`, 'give a name like agent-plugin-x, name@^1.2, ./folder or file.tgz');
   if (!isRange(range)) throw refused(`"${range}" is no version and no range`, `a tag says nothing that could be agreed to: leave it out, or give ${name}@^1.2 or ${name}@1.2.3`);
-  if (existsSync(path) && range === '') throw refused(`${given} is a folder here, and may be a package as well`, `to add the folder: agent plugin add ./${given}; to add the package: agent plugin add "${given}@*"`);
+  // What lies here is the person's own; the package of that name has another way to be asked for.
+  if (range === '' && existsSync(path)) return { kind: 'folder', path };
   return { kind: 'npm', name, range: range.trim() };
 }
 
