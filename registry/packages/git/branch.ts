@@ -114,7 +114,8 @@ async function checkName(repo: Repository, name: string): Promise<void> {
   const refuse = (): never => {
     throw new OperationalError(`${JSON.stringify(name)} is not the name of a branch. Nothing was changed.`);
   };
-  if (name.startsWith('-') || name === 'HEAD' || name === '@' || name.startsWith('refs/')) refuse();
+  // Half of a character is another one on disk.
+  if (!name.isWellFormed() || name.startsWith('-') || name === 'HEAD' || name === '@' || name.startsWith('refs/')) refuse();
   try {
     await repo.read(['check-ref-format', `refs/heads/${name}`]);
   } catch (error) {
