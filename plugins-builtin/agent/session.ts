@@ -179,6 +179,8 @@ async function converse(host: SessionHost, options: SessionOptions, { log, past,
       takeSteering();
       const answer = await oneAnswer(n, signal);
       if (answer.calls.length === 0 || schemas.length === 0) {
+        // To ask the same again is no use.
+        if (answer.finish === 'content-filter') return stop('error', 1, `the model refused to answer${answer.text.trim() ? '' : ' (content filter)'}`);
         if (!answer.text.trim() && empty++ < emptyAnswers) {
           log.write('retry', { reason: 'the model answered nothing', attempt: empty, partial: '' });
           say('Your answer was empty. Go on with the task, or say what the result is.');
