@@ -393,6 +393,6 @@ export class Kernel implements KernelControl, Disposable {
   }
 }
 
-function folderOf({ candidate: { path } }: PluginRecord): string {
-  return realPath(path) ?? path;
+function folderOf({ candidate: { path, digest } }: PluginRecord): string {
+  return digest === undefined ? (realPath(path) ?? path) : path;
 }

@@ -40,7 +40,7 @@ export interface Candidate {
   readonly manifest: Manifest;
   /** True when no package.json speaks for it: its static facts come with its code. */
   readonly bare: boolean;
-  /** What its content was when it was installed, so that no start has to look. */
+  /** What its content was when it was installed, so that no start has to look. Its path is a real one then. */
   readonly digest?: string;
   /** Looks whether it still is, right before it is loaded. @returns what is wrong */
   readonly changed?: () => string | undefined;

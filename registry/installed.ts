@@ -53,7 +53,8 @@ function linkedCandidate(id: string, { path, version, capabilities }: LinkEntry,
 }
 
 function installedCandidate(id: string, entry: InstalledEntry, target: InstallTarget): Candidate {
-  const path = pluginFolder(target, id, entry);
+  const folder = pluginFolder(target, id, entry);
+  const path = realPath(folder) ?? folder;
   const unusable = unusableAs(id, path, entry.version, entry.capabilities);
   const mend = `run: ${mending(target)}`;
   const found = existsSync(path) ? discoverPlugin('npm', path) : undefined;

@@ -19,40 +19,45 @@ const placePattern = new RegExp(`^node_modules/${packageName}(?:/node_modules/${
 const versionPattern = /^\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]*)?$/;
 const integrityPattern = /^sha512-[A-Za-z0-9+/]{86}==$/;
 
-const digest = z.string().regex(/^[0-9a-f]{64}$/);
-const addedAt = z.iso.datetime();
-const exactVersion = z.string().max(100).regex(versionPattern, 'must be an exact version');
-const integrity = z.string().regex(integrityPattern, 'must be a sha512 integrity');
+/** Built on first use: most starts know the file from before, and check nothing. */
+let schema: ReturnType<typeof buildSchema> | undefined;
 
-const linkSchema = z.strictObject({
-  source: z.literal('link'),
-  path: z.string().refine(isAbsolute, 'must be an absolute path'),
-  version: z.string(),
-  contentDigest: z.string(),
-  capabilities: z.array(z.string()).nullable(),
-  addedAt,
-});
+function buildSchema() {
+  const digest = z.string().regex(/^[0-9a-f]{64}$/);
+  const addedAt = z.iso.datetime();
+  const exactVersion = z.string().max(100).regex(versionPattern, 'must be an exact version');
+  const integrity = z.string().regex(integrityPattern, 'must be a sha512 integrity');
 
-const installedShape = {
-  source: z.enum(['npm', 'tarball', 'catalog']),
-  asked: z.string(),
-  name: z.string().regex(packageNamePattern),
-  version: exactVersion,
-  integrity,
-  packages: z.record(z.string().regex(placePattern, 'must lie below node_modules'), z.strictObject({ version: exactVersion, integrity })),
-  contentDigest: digest,
-  capabilities: z.array(z.string()),
-  capabilityDigest: digest,
-  publisher: z.string().optional(),
-  attested: z.boolean().optional(),
-  addedAt,
-};
-const installedSchema = z.strictObject({ ...installedShape, previous: z.strictObject(installedShape).optional() });
+  const linkSchema = z.strictObject({
+    source: z.literal('link'),
+    path: z.string().refine(isAbsolute, 'must be an absolute path'),
+    version: z.string(),
+    contentDigest: z.string(),
+    capabilities: z.array(z.string()).nullable(),
+    addedAt,
+  });
 
-const lockSchema = z.strictObject({
-  version: z.union([z.literal(1), z.literal(version)]),
-  plugins: z.record(z.string().regex(idPattern), z.discriminatedUnion('source', [linkSchema, installedSchema])),
-});
+  const installedShape = {
+    source: z.enum(['npm', 'tarball', 'catalog']),
+    asked: z.string(),
+    name: z.string().regex(packageNamePattern),
+    version: exactVersion,
+    integrity,
+    packages: z.record(z.string().regex(placePattern, 'must lie below node_modules'), z.strictObject({ version: exactVersion, integrity })),
+    contentDigest: digest,
+    capabilities: z.array(z.string()),
+    capabilityDigest: digest,
+    publisher: z.string().optional(),
+    attested: z.boolean().optional(),
+    addedAt,
+  };
+  const installedSchema = z.strictObject({ ...installedShape, previous: z.strictObject(installedShape).optional() });
+
+  return z.strictObject({
+    version: z.union([z.literal(1), z.literal(version)]),
+    plugins: z.record(z.string().regex(idPattern), z.discriminatedUnion('source', [linkSchema, installedSchema])),
+  });
+}
 
 /** A folder that is used where it lies. */
 export interface LinkEntry {
@@ -178,7 +183,7 @@ function parseLock(file: string, text: string): LockEntries {
   if (typeof made === 'number' && made > version) {
     throw new KernelError('CONFIG_INVALID', { where: file, key: 'version', problem: `${made} is newer than this agent knows (${version})`, hint: 'update newt-agent' });
   }
-  const checked = lockSchema.safeParse(parsed);
+  const checked = (schema ??= buildSchema()).safeParse(parsed);
   if (checked.success) return checked.data.plugins;
   const issue = checked.error.issues[0];
   throw damaged(file, issue?.path.join('.') || 'the file', issue?.message ?? 'invalid');
