@@ -151,6 +151,15 @@ function checkedReturn(returned: Contributions): Contributions {
   throw new ActivationFailure('setup', new KernelError('CONTRACT', { what: `setup returned ${found}`, hint: 'return contributions by point, and hooks: { formats: { … }, hooks: { … } }' }));
 }
 
+/** @throws KernelError `CONTRACT` for what nobody could dispose of */
+function disposableOf(owned: unknown): Disposable {
+  const methods = (owned ?? {}) as { dispose?: unknown; [Symbol.dispose]?: unknown; [Symbol.asyncDispose]?: unknown };
+  if (typeof methods.dispose === 'function') return owned as Disposable;
+  const dispose = methods[Symbol.asyncDispose] ?? methods[Symbol.dispose];
+  if (typeof dispose === 'function') return disposable(() => (dispose as () => void | Promise<void>).call(owned));
+  throw new KernelError('CONTRACT', { what: 'p.own was given nothing that can be disposed of', hint: 'give { dispose() { … } }, or an object with Symbol.dispose' });
+}
+
 function namesOf({ hooks = {}, ...points }: Contributions): Pick<NonNullable<PluginRecord['setup']>, 'items' | 'hooks'> {
   return { items: Object.entries(points as Record<string, object | undefined>).flatMap(([point, items]) => Object.keys(items ?? {}).map((name) => [point, name] as const)), hooks: Object.keys(hooks) };
 }
@@ -185,7 +194,7 @@ function createRegistrar(record: PluginRecord, scope: Scope, host: ActivationHos
     contribute: contribute as Registrar['contribute'],
     provide: <S>(ref: ServiceRef<S>, service: S) => register(() => registry.provide(record, ref.key, service)),
     use: <S>(ref: ServiceRef<S>) => registry.use(ref.key, record) as S,
-    own: (owned) => scope.own(owned),
+    own: (owned) => (scope.own(disposableOf(owned)), owned),
     activate: host.fire,
     items: ((point: string) => registry.items(point)) as <P extends string>(point: P) => ReadonlyMap<string, Item<never>>,
     call: ((hook: string, payload: PayloadOf<HookMap[never]>, signal?: AbortSignal) => registry.call(hook, payload, signal)) as Registrar['call'],

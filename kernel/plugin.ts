@@ -124,7 +124,10 @@ export interface PluginStatic<Schema extends z.ZodType = z.ZodType> {
   readonly engine?: string;
   readonly config?: Schema;
   readonly requires?: Requirements;
-  /** `onStartup` (default), `hook:NAME`, `onProcess` (before a program of a plugin runs), or an event that another plugin fires. */
+  /**
+   * When its code is loaded. Default: when something it contributes is called, where nothing in its source could make its
+   * setup answer another time otherwise (Node's modules, `process`, `Date`, …) and its setup does nothing but answer; else
+   * `onStartup`. `onDemand` says that setup only answers, whatever the source looks like. Or `hook:NAME`, `onProcess` (before a program of a plugin runs), or an event that another plugin fires. */
   readonly activateOn?: readonly string[];
   /** `exec`, `net`, `fs:write`, `env:NAME`, `gate:HOOK`. A declaration people consent to, not a sandbox. */
   readonly capabilities?: readonly string[];

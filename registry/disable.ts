@@ -4,8 +4,8 @@ import { textColumns } from './layout.ts';
 import { refused, reporting } from './report.ts';
 import { disabledKey, gatesOf, namedIds, pluginsById, readDisabled } from './switch.ts';
 
-/** The way in: without it nobody could turn it on again. */
-const needed = 'cli';
+/** Without these nobody could turn them on again. */
+const needed: Readonly<Record<string, string>> = { cli: 'it is how you talk to the agent', registry: 'it has the commands of plugins, with which it would be turned on again' };
 
 /** Adds plugins to `plugins.disabled` of the person's own configuration, and says who else is affected. */
 export function disableCommand(p: PluginContext): Command {
@@ -18,14 +18,15 @@ export function disableCommand(p: PluginContext): Command {
       const control = p.use(configControl);
       const plugins = pluginsById(p);
       const ids = namedIds(given, [...plugins.keys()]);
-      if (ids.includes(needed)) throw refused(`${needed} cannot be turned off: it is how you talk to the agent`);
+      const vital = ids.find((id) => Object.hasOwn(needed, id));
+      if (vital !== undefined) throw refused(`${vital} cannot be turned off: ${needed[vital]}`);
       const before = await readDisabled(control);
       const added = ids.filter((id) => !before.own.includes(id));
       for (const [index, id] of added.entries()) await append(control, id, before.own.length + index);
       const after = await readDisabled(control);
 
-      const told = ids.map((id) => ({ id, changed: added.includes(id), off: after.effective.includes(id), gates: gatesOf(plugins.get(id) as PluginInfo), loses: dependents(id, plugins, after.effective) }));
-      if (options['json']) io.json({ file: control.globalFile, plugins: told, disabled: after.effective });
+      const told = ids.map((id) => ({ id, changed: added.includes(id), off: after.effective.includes(id), gates: gatesOf(plugins.get(id) as PluginInfo), loses: dependents(id, plugins, after.effective), isBuiltin: plugins.get(id)?.tier === 'builtin' }));
+      if (options['json']) io.json({ file: control.globalFile, plugins: told.map(({ isBuiltin: _, ...one }) => one), disabled: after.effective });
       else {
         if (added.length > 0) io.print(`Turned off ${io.style.cyan(added.join(', '))} in ${shortPath(control.globalFile)}; at the next start ${added.length === 1 ? 'it is' : 'they are'} not loaded`);
         for (const { id, changed } of told) if (!changed) io.print(`${io.style.cyan(id)} is off already`);
@@ -42,10 +43,12 @@ interface Told {
   readonly off: boolean;
   readonly gates: readonly string[];
   readonly loses: readonly string[];
+  readonly isBuiltin: boolean;
 }
 
-function consequences({ id, off, gates, loses }: Told, stronger: { readonly place: string; readonly fix: string } | undefined): string[] {
+function consequences({ id, off, gates, loses, isBuiltin }: Told, stronger: { readonly place: string; readonly fix: string } | undefined): string[] {
   const lines: string[] = [];
+  if (off && isBuiltin) lines.push(`${id} is a part of the agent itself: what it does is gone; to have it back: agent plugin enable ${id}`);
   if (!off && stronger) lines.push(`${id} stays on in this folder: ${stronger.place} sets the whole list, and is stronger; to change that: ${stronger.fix}`);
   if (gates.length > 0) lines.push(`${id} guards ${gates.join(', ')}: without it, what it would have asked about or denied is decided by the others there, or by default`);
   if (loses.length > 0) lines.push(`${loses.join(', ')} ${loses.length === 1 ? 'needs' : 'need'} ${id}, and will not run without it`);

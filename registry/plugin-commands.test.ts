@@ -127,7 +127,7 @@ describe('plugin remove', () => {
     const { code, err } = await agent.run('plugin remove', { arguments: { id: 'greeter' } });
     expect(code).toBe(2);
     expect(err).toContain(`it is the global plugin at ${join(at.paths.config, 'plugins/greeter')}`);
-    expect(err).toContain(`agent config set plugins.disabled '["old","greeter"]'`);
+    expect(err).toContain(`agent plugin disable greeter`);
     expect((await agent.run('plugin remove', { arguments: { id: 'words' } })).err).toContain('words is built in and cannot be removed');
   });
 

@@ -10,6 +10,7 @@ import { targetOf } from './install-run.ts';
 import { entryOf, type LockEntries, type LockEntry, readLock } from './lock.ts';
 import type { RegistryConfig } from './manifest.ts';
 import { refused, reporting } from './report.ts';
+import { disabledKey, readDisabled } from './switch.ts';
 import { unknownPlugin } from './unknown.ts';
 
 /** Takes a plugin out, with everything it left. For one that was not added, says where it lives and how to turn it off. */
@@ -30,7 +31,7 @@ export function removeCommand(p: PluginContext<RegistryConfig>): Command {
       const target = targetOf(p, options['project'] === true);
       const plugins = control.plugins();
       const key = keyOf(id, readLock(target.lock), plugins, target);
-      if (key === undefined) throw notAdded(id, plugins, config, options['project'] === true);
+      if (key === undefined) throw notAdded(id, plugins, options['project'] === true);
       refuseNeeded(id, key, target, plugins);
       let removed: LockEntry | undefined;
       await commit({
@@ -46,6 +47,7 @@ export function removeCommand(p: PluginContext<RegistryConfig>): Command {
       const ids = [...new Set([id, ...gone.map((plugin) => plugin.id)])].filter((one) => !plugins.some((plugin) => plugin.id === one && plugin.path !== path));
       for (const one of ids) forget(control.paths, one);
       const settings = ids.includes(id) ? await dropSettings(id, config, options['yes'] === true, (question) => io.confirm(question, signal)) : 'none';
+      await forgetSwitch(id, config);
       if (options['json']) io.json({ id, removed: true, source: removed?.source ?? null, settings });
       else io.print(`Removed ${io.style.cyan(id)}${removed?.source === 'link' ? `; its folder ${shortPath(removed.path)} is untouched` : ''}`);
       if (settings === 'kept') io.say(`Its settings stay: plugins.config.${id} in ${shortPath(config.globalFile)}. To drop them: agent config unset plugins.config.${id}`);
@@ -94,12 +96,19 @@ async function dropSettings(id: string, { config, globalFile, unset }: ConfigCon
   return (await unset(key, globalFile)) ? 'removed' : 'none';
 }
 
-function notAdded(id: string, plugins: readonly PluginInfo[], { config }: ConfigControl, isProject: boolean): OperationalError {
+/** What is gone need not be turned off; one of the same name that comes later is another. */
+async function forgetSwitch(id: string, config: ConfigControl): Promise<void> {
+  const { own } = await readDisabled(config);
+  if (!own.includes(id)) return;
+  const rest = own.filter((one) => one !== id);
+  if (rest.length === 0) await config.unset(disabledKey, config.globalFile);
+  else await config.set(disabledKey, JSON.stringify(rest), config.globalFile);
+}
+
+function notAdded(id: string, plugins: readonly PluginInfo[], isProject: boolean): OperationalError {
   const plugin = plugins.find((one) => one.id === id);
   if (!plugin) return unknownPlugin(id, plugins.map((one) => one.id));
-  const disabled = config.get('plugins.disabled');
-  const list = JSON.stringify([...new Set([...(Array.isArray(disabled) ? disabled : []), id])]);
-  const off = `agent config set plugins.disabled '${list}'`;
+  const off = `agent plugin disable ${id}`;
   if (plugin.tier === 'builtin') return refused(`${id} is built in and cannot be removed`, `to turn it off: ${off}`);
   if (plugin.tier === 'npm') return refused(`${id} is ${isProject ? 'one of your own plugins' : 'a plugin of this project'}`, `agent plugin remove ${id}${isProject ? '' : ' --project'}`);
   return refused(`${id} was not added with agent plugin add: it is the ${plugin.tier} plugin at ${shortPath(plugin.path)}`, `delete it there, or turn it off: ${off}`);

@@ -39,9 +39,18 @@ export function readConfigText(file: string): string {
   }
 }
 
+function lockOf(file: string): () => void {
+  try {
+    return holdLock(`${file}.lock`, file, 5_000);
+  } catch (error) {
+    if (isKernelError(error)) throw error;
+    throw new KernelError('UNWRITABLE', { path: file, problem: (error as Error).message }, { cause: error });
+  }
+}
+
 /** Runs what reads and then writes the file, while no other process does. @throws KernelError `SECOND_WRITER` after 5 s */
 export function changing<T>(file: string, change: () => T): T {
-  const release = holdLock(`${file}.lock`, file, 5_000);
+  const release = lockOf(file);
   try {
     return change();
   } finally {

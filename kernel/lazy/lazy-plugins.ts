@@ -4,6 +4,7 @@ import { isKernelError } from '../errors.ts';
 import { freezeJson, type Json } from '../json.ts';
 import type { Manifest, PluginRecord } from '../lifecycle.ts';
 import type { Registry } from '../registry.ts';
+import { isPure } from './pure-source.ts';
 import { ContributionIndex, type RecordedItem, type RecordedPlugin } from './contribution-index.ts';
 
 export interface LazyHost {
@@ -19,6 +20,8 @@ export interface LazyHost {
 }
 
 const atStart = 'onStartup';
+/** The author's word that setup only answers, whatever else is in the source. */
+const onDemand = 'onDemand';
 /** For whoever looks at plugins themselves: everything is loaded. */
 const onInspect = 'onInspect';
 
@@ -41,7 +44,7 @@ export class LazyPlugins {
     const { activateOn } = record.manifest;
     const recorded = isTrusted && record.tier !== 'builtin' ? this.#index.find(record.candidate.path, this.#keyOf(record)) : undefined;
     // Unless it says so itself, its code has to tell once what there is to wait for.
-    if (!recorded) return activateOn.length > 0 ? activateOn : [atStart];
+    if (!recorded) return activateOn.length > 0 && !activateOn.includes(onDemand) ? activateOn : [atStart];
     if (record.candidate.bare) this.#host.admit(record, recorded.manifest);
     const named = record.manifest.activateOn;
     if (named.includes(atStart) || (named.length === 0 && recorded.dynamic)) return [atStart];
@@ -61,8 +64,8 @@ export class LazyPlugins {
     const recorded = items.map(([point, name]) => recordedItem(registry, record, point, name));
     if (!recorded.every((item) => item !== undefined)) return undefined;
     const { defines } = record.definition?.static ?? {};
-    // Whoever only watches, defines or works in its setup has nothing that could wake it; nobody waits for a synchronous hook.
-    const dynamic = acted || isBusy(record) || items.length + hooks.length === 0 || Boolean(defines?.hooks?.length || defines?.points?.length) || hooks.some((hook) => registry.modeOf(hook) !== 'async');
+    // What the setup answers may be another the next time; whoever only watches, defines or works in its setup has nothing that could wake it; nobody waits for a synchronous hook.
+    const dynamic = acted || !isPure(record.candidate.entry) || isBusy(record) || items.length + hooks.length === 0 || Boolean(defines?.hooks?.length || defines?.points?.length) || hooks.some((hook) => registry.modeOf(hook) !== 'async');
     return { key: this.#keyOf(record), manifest: record.manifest, items: recorded, hooks, dynamic };
   }
 

@@ -19,11 +19,11 @@ const marks = () => join(folder, 'marks');
 const loads = (): number => (existsSync(marks()) ? readFileSync(marks(), 'utf8').length : 0);
 const write = (name: string, text: string): void => writeFileSync(join(folder, 'plugins', name), text);
 
-const lazy = (setup = '() => ({ jobs: { work: job }, hooks: { "one.event": () => undefined } })', more = ''): string => `import { appendFileSync } from 'node:fs';
+const lazy = (setup = '() => ({ jobs: { work: job }, hooks: { "one.event": () => undefined } })', facts = "activateOn: ['onDemand']"): string => `import { appendFileSync } from 'node:fs';
 import { definePlugin } from 'newt-agent';
 appendFileSync(${JSON.stringify(marks())}, '.');
 const job = { title: 'Work', tags: ['a'], run: (input: string) => 'did ' + input };
-export default definePlugin({ id: 'lazy'${more} }, ${setup});
+export default definePlugin({ id: 'lazy', ${facts} }, ${setup});
 `;
 
 const one = { name: 'one.event', kind: 'series', mode: 'async', onFault: 'skip', deadline: 1_000 } as const;
@@ -148,10 +148,11 @@ describe('code runs at each start', () => {
     ['asks the world', '(p) => (p.env("HOME"), { jobs: { work: job } })'],
     ['runs something on a clock', '(p) => { p.every(60_000, () => undefined); return { jobs: { work: job } }; }'],
     ['has nothing that could wake it', '() => ({})'],
+    ['may ask the world behind our back', '() => ({ jobs: { work: job } })'],
     ['has an item that is more than JSON', '() => ({ jobs: { work: { ...job, since: new Date(0) } } })'],
   ])('of a plugin whose setup %s', async (_, setup) => {
     await (await start()).kernel.dispose();
-    write('lazy.ts', lazy(setup, ", capabilities: ['env:HOME']"));
+    write('lazy.ts', lazy(setup, "capabilities: ['env:HOME']"));
     await (await start()).kernel.dispose();
     const stage = await start();
     expect(loads()).toBe(2);
@@ -160,7 +161,7 @@ describe('code runs at each start', () => {
 
   test('unless it names its events itself', async () => {
     await (await start()).kernel.dispose();
-    write('lazy.ts', lazy('(p) => { p.every(60_000, () => undefined); return { jobs: { work: job } }; }', ", activateOn: ['later']"));
+    write('lazy.ts', lazy('(p) => { p.every(60_000, () => undefined); return { jobs: { work: job } }; }', "activateOn: ['later']"));
     // Of a bare file nobody knows what it names before it has run.
     await (await start()).kernel.dispose();
     expect(loads()).toBe(1);
@@ -170,6 +171,15 @@ describe('code runs at each start', () => {
     await stage.kernel.fire('later');
     expect(loads()).toBe(2);
   });
+});
+
+test('a plugin that is nothing but answers waits, without a word of its author', async () => {
+  await (await start()).kernel.dispose();
+  write('plain.ts', "import { definePlugin, z } from 'newt-agent';\nimport { join } from 'node:path';\nexport default definePlugin({ id: 'plain' }, () => ({ jobs: { work: { title: join('a', 'b'), run: () => z.string().parse('x') } } }));\n");
+  await (await start()).kernel.dispose();
+  const stage = await start();
+  expect(stage.plugin('plain').state).toBe('resolved');
+  expect(await item(stage).run('')).toBe('x');
 });
 
 test('what stands for a schema is on record, the schema is not', async () => {
@@ -196,7 +206,7 @@ test('what was installed is looked at before it runs, and not before', async () 
 test('a warm start needs no transpiler, and takes the same plugin for it', async () => {
   await (await start()).kernel.dispose();
   write('other.mts', 'export const shared = { n: 0 };\n');
-  write('lazy.ts', `import path, { join } from 'node:path';\nimport * as os from 'node:os';\nimport zod from 'zod';\nimport { z } from 'newt-agent';\nimport { shared } from './other.mts';\n${lazy('(p) => (p.env("HOME"), { jobs: { work: { ...job, run: () => [path.join === join, typeof os.cpus, zod.string === z.string, ++shared.n, import.meta.filename.endsWith("lazy.ts")].join() } } })', ", capabilities: ['env:HOME']")}`);
+  write('lazy.ts', `import path, { join } from 'node:path';\nimport * as os from 'node:os';\nimport zod from 'zod';\nimport { z } from 'newt-agent';\nimport { shared } from './other.mts';\n${lazy('(p) => (p.env("HOME"), { jobs: { work: { ...job, run: () => [path.join === join, typeof os.cpus, zod.string === z.string, ++shared.n, import.meta.filename.endsWith("lazy.ts")].join() } } })', "capabilities: ['env:HOME']")}`);
   const answers: unknown[] = [];
   for (let n = 0; n < 2; n += 1) {
     const stage = await start();

@@ -11,6 +11,9 @@ export async function serve(p: PluginContext, argv: readonly string[], terminal:
   return code === 0 && !isWritten ? exitCodes.failed : code;
 }
 
+/** Plugins that are named where a command is missing. */
+const maxOff = 5;
+
 async function runLine(p: PluginContext, argv: readonly string[], terminal: Terminal): Promise<number> {
   try {
     return await runCommandLine(argv, await commandTable(p, argv), {
@@ -23,6 +26,8 @@ async function runLine(p: PluginContext, argv: readonly string[], terminal: Term
   } catch (error) {
     if (!(error instanceof UsageError)) return sayError(terminal, error);
     terminal.say(`${terminal.remarkStyle.red('agent:')} ${error.message}`);
+    const off = error.message.startsWith('unknown command') ? p.use(kernelControl).plugins().filter(({ state, tier }) => state === 'quarantined' && tier !== 'builtin') : [];
+    if (off.length > 0) terminal.say(terminal.remarkStyle.dim(`  it may be of a plugin that is off: ${off.slice(0, maxOff).map(({ id }) => id).join(', ')}; agent plugin faults ${off[0]?.id} shows why`));
     terminal.say(terminal.remarkStyle.dim(`  try: ${error.command} --help`));
     return exitCodes.usage;
   }

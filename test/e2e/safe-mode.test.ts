@@ -132,7 +132,7 @@ test('--safe-mode runs with built-in plugins only, wherever it stands before --'
 test('under --supervised the fourth start of the same run is safe, and finishes it', async () => {
   stage.place.plugins(killer);
   const done = await agent('run', '--supervised', '--yes', 'go');
-  expect(done.stderr).toContain('starting again, 3 of 3');
+  expect(done.stderr).toContain('starting again by itself, 3 of 3');
   expect(done.stderr).toContain('safe mode: 3 starts in a row died');
   expect(done.code, done.stderr).toBe(0);
 }, 60_000);

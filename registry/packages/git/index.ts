@@ -17,7 +17,7 @@ const config = z.strictObject({
   prompt: z.boolean().default(true).describe('Tell the model the branch and what has changed'),
 });
 
-export default definePlugin({ id: 'git', capabilities: ['exec'], config }, (p) => {
+export default definePlugin({ id: 'git', activateOn: ['onDemand'], capabilities: ['exec'], config }, (p) => {
   const git = createGit(p);
   return {
     tools: {

@@ -13,7 +13,7 @@ const config = z.strictObject({
 /** A preview for a person has ten seconds in all. */
 const previewSeconds = 7;
 
-export default definePlugin({ id: 'grep', capabilities: ['exec', 'fs:write'], config }, (p) => {
+export default definePlugin({ id: 'grep', activateOn: ['onDemand'], capabilities: ['exec', 'fs:write'], config }, (p) => {
   const { timeout, languages_folder: folder } = p.config;
   // Half of the code is the search itself: it is loaded with the first one, so that a start has less to do.
   const within = (seconds: number): Engine => async (request, signal) => (await import('./engine-process.ts')).createEngine(p, seconds)(request, signal);

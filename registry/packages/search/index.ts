@@ -17,7 +17,7 @@ const config = z.strictObject({
 
 const capabilities = ['net', 'env:TAVILY_API_KEY', 'env:SERPAPI_API_KEY', 'env:BRAVE_API_KEY'];
 
-export default definePlugin({ id: 'search', capabilities, config }, (p) => {
+export default definePlugin({ id: 'search', activateOn: ['onDemand'], capabilities, config }, (p) => {
   const { provider, base_urls: urls, timeout, tavily_api_key, brave_api_key, serpapi_api_key } = p.config;
   const keys: Readonly<Record<string, string | undefined>> = { tavily: tavily_api_key, brave: brave_api_key, serpapi: serpapi_api_key };
   return { tools: { web_search: webSearch((at, init) => p.fetch(at, init), () => chooseProvider(provider, urls, (name, variable) => keys[name] ?? p.env(variable)), timeout) } };
