@@ -31,6 +31,7 @@ export function createLoader(options: LoaderOptions, interruptible: Interruptibl
   // Two imports of one file at once would evaluate it twice.
   const loading = new Map<string, Promise<unknown>>();
   const shared = new Map<string, object>();
+  const common = new Map<string, { exports: object }>();
   let hosts: Promise<unknown> | undefined;
   const loadHosts = async (): Promise<void> => {
     for (const [specifier, namespace] of Object.entries(await options.virtualModules())) shared.set(specifier, asCommonJs(namespace as object));
@@ -44,7 +45,7 @@ export function createLoader(options: LoaderOptions, interruptible: Interruptibl
   const importModule = async (record: PluginRecord): Promise<unknown> => {
     const { entry, confine } = record.candidate;
     await (hosts ??= loadHosts());
-    const warm = warmModule(entry, sources, (specifier) => shared.get(specifier), (file) => confine !== undefined && checkConfined(confine, file));
+    const warm = warmModule(entry, sources, (specifier) => shared.get(specifier), (file) => confine !== undefined && checkConfined(confine, file), common);
     if (warm) return interruptible(record, warm);
     const instance = await instanceFor(confine);
     // A module that failed half way must not be found half made by the next attempt.

@@ -1,5 +1,5 @@
 /** Where things lie: the folders of this user, and the `.agent` folder of a project. */
-import { existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import path from 'node:path';
 import { KernelError } from './errors.ts';
@@ -108,4 +108,10 @@ export function realPath(file: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The text of a file. @throws the error of the file system; Error for what is none, such as a pipe, which would be waited for */
+export function readPlainFile(file: string): string {
+  if (!statSync(file).isFile()) throw new Error('it is not a file');
+  return readFileSync(file, 'utf8');
 }

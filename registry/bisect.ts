@@ -113,7 +113,11 @@ async function search(p: PluginContext, bisect: BisectState, { options }: Invoca
     const on = idsOn(plugins, step.run);
     const line = progressLine(runs.length + 1, step.atMost, on.size, plugins.length);
     io.progress?.(line);
-    const ended = await runCommand(bisect.command, { cwd: bisect.cwd, env: environment(paths, disabledFor(plugins, on, bisect.disabled)), timeout: bisect.timeout * 1_000, signal, isFirst: runs.length === 0, guardian });
+    const ended = await runCommand(bisect.command, { cwd: bisect.cwd, env: environment(paths, disabledFor(plugins, on, bisect.disabled)), timeout: bisect.timeout * 1_000, signal, isFirst: runs.length === 0, guardian }).catch((error: unknown) => {
+      // Nothing was searched yet: what cannot be started is no search to go on with.
+      if (runs.length === 0) forgetBisect(paths.state);
+      throw error;
+    });
     io.progress?.(undefined);
     if (!ended) return undefined;
     const { verdict, how, ms } = ended;

@@ -1,8 +1,9 @@
 /** What the lock file of installed plugins comes to, kept so that a start need not check 200 entries and read 200 manifests. */
 import { hash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { writeAtomic } from '../kernel/atomic-write.ts';
 import type { Candidate } from '../kernel/lifecycle.ts';
+import { readPlainFile } from '../kernel/paths.ts';
 
 /** A plugin whose tree is never written to: what was once read of it holds while the lock file is the same. */
 export interface KeptCandidate {
@@ -18,7 +19,7 @@ const format = 1;
  */
 export function keptCandidates(file: string, lockText: string): readonly KeptCandidate[] | undefined {
   try {
-    const text = readFileSync(file, 'utf8');
+    const text = readPlainFile(file);
     const end = text.indexOf('\n');
     const body = text.slice(end + 1);
     if (text.slice(0, end) !== headOf(lockText, body)) return undefined;

@@ -68,7 +68,7 @@ describe('reading', () => {
 
   it('refuses a folder in its place', () => {
     mkdirSync(at.lock, { recursive: true });
-    expect(() => readLock(at.lock)).toThrow(/cannot be read: EISDIR/);
+    expect(() => readLock(at.lock)).toThrow(/cannot be read: it is not a file/);
   });
 });
 

@@ -1,11 +1,10 @@
 /** The lock files: which plugins of the npm tier there are, what each consists of, and what the person agreed to. */
 import { hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import { KernelError, z } from 'newt-agent';
 import { writeAtomic } from '../kernel/atomic-write.ts';
 import { idPattern } from '../kernel/manifest.ts';
-import type { HomePaths } from '../kernel/paths.ts';
+import { type HomePaths, readPlainFile } from '../kernel/paths.ts';
 import { exclusively } from './exclusive.ts';
 
 const version = 2;
@@ -127,7 +126,7 @@ export function readLock(file: string): LockEntries {
 /** The file as it is; undefined where there is none. @throws KernelError `CONFIG_UNREADABLE` */
 export function lockText(file: string): string | undefined {
   try {
-    return readFileSync(file, 'utf8');
+    return readPlainFile(file);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;

@@ -1,9 +1,9 @@
 /** The contribution index: what each plugin's setup answered, kept so that a later start needs none of its code. */
 import { hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { writeAtomic } from '../atomic-write.ts';
 import type { Json } from '../json.ts';
 import type { Manifest } from '../lifecycle.ts';
+import { readPlainFile } from '../paths.ts';
 
 /** One item of a contribution point without its code. */
 export interface RecordedItem {
@@ -81,7 +81,7 @@ export class ContributionIndex {
 
 function readRecords(file: string): [string, RecordedPlugin][] {
   try {
-    const text = readFileSync(file, 'utf8');
+    const text = readPlainFile(file);
     const end = text.indexOf('\n');
     const head = JSON.parse(text.slice(0, end)) as { format?: unknown; sha256?: unknown };
     const body = text.slice(end + 1);

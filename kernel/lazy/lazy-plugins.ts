@@ -49,7 +49,9 @@ export class LazyPlugins {
     const named = record.manifest.activateOn;
     if (named.includes(atStart) || (named.length === 0 && recorded.dynamic)) return [atStart];
     this.#host.registry.announce(record, recorded.items, recorded.hooks);
-    return [...named, pluginEvent(record), onInspect, ...recorded.hooks.map((hook) => `hook:${hook}`)];
+    // A guard is asked whether it taps its gate today or not: while it is not there, it denies.
+    const gates = record.manifest.capabilities.flatMap((capability) => (capability.startsWith('gate:') ? [`hook:${capability.slice('gate:'.length)}`] : []));
+    return [...new Set([...named, pluginEvent(record), onInspect, ...recorded.hooks.map((hook) => `hook:${hook}`), ...gates])];
   }
 
   /** Notes what those that run have contributed. */

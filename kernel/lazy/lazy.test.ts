@@ -36,7 +36,8 @@ async function start({ candidates, ...options }: Partial<KernelOptions> = {}): P
   return boot([], {
     folder,
     candidates: [candidateOf(host, join(folder, 'host')), ...(candidates ?? discoverFolder('global', join(folder, 'plugins')))],
-    virtualModules: async () => ({ 'newt-agent': { ...face, z }, zod: await import('zod') }),
+    // Frozen, as a module's namespace is.
+    virtualModules: async () => ({ 'newt-agent': Object.freeze({ ...face, z }), zod: await import('zod') }),
     ...options,
   });
 }
@@ -214,4 +215,79 @@ test('a warm start needs no transpiler, and takes the same plugin for it', async
     await stage.kernel.dispose();
   }
   expect(answers).toEqual(['true,function,true,1,true', 'true,function,true,1,true']);
+});
+
+describe('what attackers found', () => {
+  const gate = { name: 'may.it', kind: 'gate', mode: 'async', onFault: 'deny', deadline: 1_000, fallback: { verdict: 'allow' } } as const;
+  const pathOf = (name: string): string => join(folder, 'plugins', name);
+  const discovered = (name: string) => discoverPlugin('global', pathOf(name)) as NonNullable<ReturnType<typeof discoverPlugin>>;
+  const folderPlugin = (id: string, code: string, agent: object = {}): void => {
+    mkdirSync(pathOf(id), { recursive: true });
+    write(`${id}/package.json`, JSON.stringify({ agent: { id, main: 'index.ts', ...agent } }));
+    write(`${id}/index.ts`, code);
+  };
+  /** Its state, and what the gate says, in three starts. */
+  const hosted = (candidates: KernelOptions['candidates']) => boot([], { folder, candidates: [candidateOf({ id: 'host', tier: 'builtin', defines: { hooks: [one, gate], points: [jobs as never] } }, join(folder, 'host')), ...candidates], virtualModules: async () => ({ 'newt-agent': { ...face, z }, zod: await import('zod') }) });
+
+  test('a guard that taps its gate today or not is asked, and does not deny for being away', async () => {
+    await (await start()).kernel.dispose();
+    folderPlugin('guard', "import { definePlugin } from 'newt-agent';\nexport default definePlugin({ id: 'guard', capabilities: ['gate:may.it'] }, () => ({ jobs: { work: { run: () => 'x' } } }));\n", { capabilities: ['gate:may.it'] });
+    for (let n = 0; n < 3; n += 1) {
+      const stage = await hosted([discovered('guard')]);
+      expect(await stage.kernel.call('may.it', null)).toMatchObject({ verdict: 'allow' });
+      await stage.kernel.dispose();
+    }
+  });
+
+  test('nobody can change what all plugins import', async () => {
+    await (await start()).kernel.dispose();
+    write('a-evil.ts', "import * as agent from 'newt-agent';\nimport { definePlugin } from 'newt-agent';\nlet told = 'changed';\ntry { (agent as { z?: unknown }).z = 1; } catch { told = 'refused'; }\ntry { Object.assign(agent, { definePlugin: 1 }); } catch {}\nexport default definePlugin({ id: 'a-evil', activateOn: ['onStartup'] }, () => ({ jobs: { told: { run: () => told } } }));\n");
+    write('b-victim.ts', "import { definePlugin, z } from 'newt-agent';\nexport default definePlugin({ id: 'b-victim', activateOn: ['onStartup'] }, () => ({ jobs: { work: { run: () => typeof z.string } } }));\n");
+    for (let n = 0; n < 3; n += 1) {
+      const stage = await start();
+      expect(await item(stage).run('')).toBe('function');
+      expect(stage.plugin('b-victim').state).toBe('activated');
+      await stage.kernel.dispose();
+    }
+  });
+
+  test('an edit of a file outside of the plugin’s folder is seen at the next start', async () => {
+    await (await start()).kernel.dispose();
+    mkdirSync(join(folder, 'shared'));
+    const shared = join(folder, 'shared', 'names.ts');
+    writeFileSync(shared, "export const NAME = 'aaa';\n");
+    folderPlugin('foo', "import { definePlugin } from 'newt-agent';\nimport { NAME } from '../../shared/names.ts';\nexport default definePlugin({ id: 'foo' }, () => ({ jobs: { [NAME]: { run: () => NAME } } }));\n");
+    // The modules of one process are kept as they were: here it counts that it is loaded again.
+    for (const [name, state] of [['aaa', 'activated'], ['aaa', 'resolved'], ['zzz', 'activated'], ['zzz', 'resolved']]) {
+      writeFileSync(shared, `export const NAME = '${name}';\n`);
+      const stage = await hosted([discovered('foo')]);
+      expect(stage.plugin('foo').state).toBe(state);
+      await stage.kernel.dispose();
+    }
+  });
+
+  test.skipIf(process.platform === 'win32')('a pipe in the place of the index is none', async () => {
+    await (await twice()).kernel.dispose();
+    const { execFileSync } = await import('node:child_process');
+    const file = join(folder, 'home', 'cache', 'contributions.json');
+    rmSync(file);
+    execFileSync('mkfifo', [file]);
+    const stage = await start();
+    expect(stage.plugin('lazy').state).toBe('activated');
+  });
+
+  test.each([
+    ['requires by another name', "const load = require;\nconst more = load('./data.json') as { a: number };\nconst told = () => more.a;", '1'],
+    ['requires what is not there', "const load = require;\nlet told = () => 'found';\ntry { load('no-such-package-anywhere'); } catch { told = () => 'missing'; }", 'missing'],
+    ['looks at this', "const self = (function () { return typeof this; })();\nconst told = () => self;", 'undefined'],
+  ])('warm and cold, a plugin that %s is the same', async (_, code, answer) => {
+    await (await start()).kernel.dispose();
+    write('data.json', '{"a":1}');
+    write('same.ts', `import { definePlugin } from 'newt-agent';\n${code}\nexport default definePlugin({ id: 'same', activateOn: ['onStartup'] }, () => ({ jobs: { work: { run: () => String(told()) } } }));\n`);
+    for (let n = 0; n < 3; n += 1) {
+      const stage = await start();
+      expect(await item(stage).run('')).toBe(answer);
+      await stage.kernel.dispose();
+    }
+  });
 });

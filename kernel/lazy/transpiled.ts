@@ -1,8 +1,9 @@
 /** Transpiled sources on disk, each under the hash of where it lies and what it says. */
 import { hash } from 'node:crypto';
-import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeAtomic } from '../atomic-write.ts';
+import { readPlainFile } from '../paths.ts';
 
 const format = 1;
 const maxAge = 30 * 24 * 3_600_000;
@@ -19,7 +20,7 @@ export class TranspiledSources {
   /** The code that `source` became, if it did before. */
   find(filename: string, source: string): string | undefined {
     try {
-      const text = readFileSync(this.#file(filename, source), 'utf8');
+      const text = readPlainFile(this.#file(filename, source));
       const end = text.lastIndexOf(mark);
       const code = text.slice(0, end);
       return end > 0 && text.slice(end + mark.length) === hash('sha256', code) ? code : undefined;

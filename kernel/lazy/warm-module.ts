@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { dirname } from 'node:path';
+import { dirname, sep } from 'node:path';
 import { compileFunction } from 'node:vm';
 import { ImportScan } from '../trust/imports.ts';
 import type { TranspiledSources } from './transpiled.ts';
@@ -15,27 +15,35 @@ interface Compiled {
 }
 
 const parameters = ['exports', 'require', 'module', '__filename', '__dirname'];
-const requires = /\brequire\(\s*(?:"([^"\\]+)"|'([^'\\]+)'|)/g;
+const requires = /\brequire\(\s*(?:"([^"\\]+)"|'([^'\\]+)')\s*\)/g;
+const anyRequire = /\brequire\b/g;
+/** CommonJS, which jiti gives its importers in a way of its own. */
+const ownExports = /\b(?:module\s*\.\s*exports|exports\s*[.[=])/;
 /** What transpiled code calls that only jiti has. */
 const ofJiti = /\bjiti(?:Import|ESMResolve)\b|\brequire\s*\.|\bimport\s*\(/;
 
 /**
  * Everything the module needs, compiled, before any of it runs.
  * @param look hears of each file first, and may throw
+ * @param common what plugins share, by file
  * @returns evaluates it and answers its exports; undefined where jiti has to do it
  */
-export function warmModule(entry: string, sources: TranspiledSources, host: (specifier: string) => object | undefined, look: (file: string) => void): (() => unknown) | undefined {
+export function warmModule(entry: string, sources: TranspiledSources, host: (specifier: string) => object | undefined, look: (file: string) => void, common: Map<string, { exports: object }> = new Map()): (() => unknown) | undefined {
   const modules = new Map<string, Compiled>();
   const scan = new ImportScan();
   const waiting = [entry];
   for (const file of waiting) {
     if (modules.has(file)) continue;
     look(file);
-    const code = sources.find(file, readFileSync(file, 'utf8'));
-    if (code === undefined || ofJiti.test(code)) return undefined;
+    const source = readFileSync(file, 'utf8');
+    const code = sources.find(file, source);
+    if (code === undefined || ofJiti.test(code) || ownExports.test(source)) return undefined;
+    const calls = [...code.matchAll(requires)];
+    // What is required by another name, or by one that is computed.
+    if (calls.length !== [...code.matchAll(anyRequire)].length) return undefined;
     const relative = new Map(scan.of(file).paths.flatMap(({ specifier, resolved }) => (resolved === undefined ? [] : [[specifier, resolved] as const])));
     const imports = new Map<string, string>();
-    for (const [, double, single] of code.matchAll(requires)) {
+    for (const [, double, single] of calls) {
       const specifier = double ?? single ?? '';
       const target = relative.get(specifier);
       if (target !== undefined) imports.set(specifier, target);
@@ -48,13 +56,16 @@ export function warmModule(entry: string, sources: TranspiledSources, host: (spe
     }
     waiting.push(...imports.values());
   }
-  return () => evaluate(entry, modules, host);
+  return () => evaluate(entry, modules, host, common);
 }
 
 /** As CommonJS does: once each, and who imports in a circle sees what is there so far. */
-function evaluate(entry: string, modules: ReadonlyMap<string, Compiled>, host: (specifier: string) => object | undefined): unknown {
-  const evaluated = new Map<string, { exports: object }>();
+function evaluate(entry: string, modules: ReadonlyMap<string, Compiled>, host: (specifier: string) => object | undefined, common: Map<string, { exports: object }>): unknown {
+  const own = new Map<string, { exports: object }>();
+  const folder = dirname(entry) + sep;
   const enter = (file: string): unknown => {
+    // What lies outside of the plugin's folder is shared by all that import it, as it would be by jiti.
+    const evaluated = file.startsWith(folder) ? own : common;
     const known = evaluated.get(file);
     const compiled = modules.get(file);
     if (known || !compiled) return known?.exports;
@@ -64,7 +75,7 @@ function evaluate(entry: string, modules: ReadonlyMap<string, Compiled>, host: (
       const target = compiled.imports.get(specifier);
       return target === undefined ? (host(specifier) ?? process.getBuiltinModule(specifier)) : enter(target);
     };
-    compiled.run(module.exports, require, module, file, dirname(file));
+    compiled.run.call(undefined, module.exports, require, module, file, dirname(file));
     return module.exports;
   };
   return enter(entry);
@@ -73,5 +84,6 @@ function evaluate(entry: string, modules: ReadonlyMap<string, Compiled>, host: (
 /** A module of the host as transpiled code expects one: its names, and a default. */
 export function asCommonJs(namespace: object): object {
   const names = { ...namespace } as Record<string, unknown>;
-  return Object.defineProperty({ ...names, default: names['default'] ?? namespace }, '__esModule', { value: true });
+  // All plugins get the same one: frozen, as a namespace is. Who lists its names sees those of the namespace.
+  return Object.freeze(Object.defineProperties(names, { default: { value: names['default'] ?? namespace, enumerable: 'default' in names }, __esModule: { value: true } }));
 }

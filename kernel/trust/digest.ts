@@ -3,6 +3,7 @@ import { createHash, hash } from 'node:crypto';
 import { closeSync, existsSync, lstatSync, openSync, readdirSync, readlinkSync, readSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { KernelError } from '../errors.ts';
+import { isInside, realPath } from '../paths.ts';
 import { importClosure } from './imports.ts';
 
 export interface FolderEntry {
@@ -75,5 +76,9 @@ export function digestPlugin(entry: string, root?: string): string {
   }
   const installed = join(root, 'node_modules', '.package-lock.json');
   const own = digestFolder(root, { skip: (path) => ['node_modules', '.git'].includes(basename(path)) });
-  return hash('sha256', existsSync(installed) ? own + digestFile(installed) : own);
+  // What it imports from elsewhere, also behind a link, is a part of it.
+  const inner = realPath(root) ?? root;
+  const outer = importClosure(entry).filter((file) => !isInside(inner, file)).map((file) => [file, digestFile(file)]);
+  const parts = [own, ...(existsSync(installed) ? [digestFile(installed)] : []), ...(outer.length > 0 ? [JSON.stringify(outer)] : [])];
+  return hash('sha256', parts.join(''));
 }

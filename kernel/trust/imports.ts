@@ -19,7 +19,8 @@ const blank = /\s+/y;
 const isPath = /^(?:\.{1,2}(?:\/.*)?|\/.+|[A-Za-z]:[\\/].+|file:.+)$/;
 const packageName = /^(#.+|(?:@[^/]+\/)?[A-Za-z0-9_][^/:]*)(?:\/.*)?$/;
 const scanned = /\.[cm]?[jt]sx?$/;
-const extensions = ['.ts', '.mts', '.cts', '.tsx', '.js', '.mjs', '.cjs', '.jsx', '.json'];
+/** In the order in which jiti tries them. */
+const extensions = ['.js', '.mjs', '.cjs', '.ts', '.tsx', '.mts', '.cts', '.jsx', '.json'];
 const maxFiles = 2_000;
 /** Of one file, in bytes. */
 const maxSource = 4_000_000;
