@@ -264,10 +264,12 @@ describe('the installer that a repair asks', () => {
     'asker/index.ts': `import { definePlugin, installer } from 'newt-agent';
       export default definePlugin({}, (p) => ({ commands: {
         ask: { description: 'asks', async run(_, { io, signal }) {
+          await p.activate('onInstall');
           try { io.json((await p.use(installer).install({ plugin: 'asker', packages: ${JSON.stringify(packages)}, signal })).installed); } catch (error) { io.print(error.message); }
           return 0;
         } },
         undo: { description: 'asks, and takes it back', async run(_, { signal }) {
+          await p.activate('onInstall');
           await (await p.use(installer).install({ plugin: 'asker', packages: ${JSON.stringify(packages)}, signal })).undo();
           return 0;
         } },

@@ -264,7 +264,7 @@ describe('precedence of the tiers', () => {
     expect(left()).toEqual(['mine']);
     configure('plugins: { replaces: { permissions: mine } }\n');
     expect(await list('mine', 'permissions')).toMatchObject([
-      { id: 'mine', state: 'resolved' },
+      { id: 'mine', state: 'activated' },
       { id: 'permissions', state: 'refused', reason: expect.stringContaining('replaced by mine') as string },
     ]);
   });
