@@ -11,7 +11,7 @@ const sourceFolders = ['kernel', 'plugins-builtin', 'plugin-template', 'registry
  * number is what the core has, and keeps it from growing unseen. `kernel/config` and
  * `kernel/trust` are counted apart.
  */
-const budgets = { core: 2_955, heal: 2_500, config: 689, trust: 348, lazy: 290 };
+const budgets = { core: 2_955, heal: 2_500, config: 689, trust: 348, lazy: 294 };
 const maxFileLines = 400;
 
 interface Source {

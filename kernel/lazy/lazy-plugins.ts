@@ -29,6 +29,9 @@ export class LazyPlugins {
   readonly #host: LazyHost;
   readonly #index: ContributionIndex;
   readonly #keys = new Map<PluginRecord, string>();
+  readonly #announced = new Set<PluginRecord>();
+  /** The setup each was last noted for. */
+  readonly #remembered = new Map<PluginRecord, PluginRecord['setup']>();
 
   constructor(host: LazyHost) {
     this.#host = host;
@@ -49,6 +52,7 @@ export class LazyPlugins {
     const named = record.manifest.activateOn;
     if (named.includes(atStart) || (named.length === 0 && recorded.dynamic)) return [atStart];
     this.#host.registry.announce(record, recorded.items, recorded.hooks);
+    this.#announced.add(record);
     // A guard is asked whether it taps its gate today or not: while it is not there, it denies.
     const gates = record.manifest.capabilities.flatMap((capability) => (capability.startsWith('gate:') ? [`hook:${capability.slice('gate:'.length)}`] : []));
     return [...new Set([...named, pluginEvent(record), onInspect, ...recorded.hooks.map((hook) => `hook:${hook}`), ...gates])];
@@ -56,7 +60,13 @@ export class LazyPlugins {
 
   /** Notes what those that run have contributed. */
   remember(records: readonly PluginRecord[]): void {
-    for (const record of records) if (record.tier !== 'builtin' && record.setup && record.state === 'activated') this.#index.put(record.candidate.path, this.#recordOf(record));
+    for (const record of records) {
+      if (record.tier === 'builtin' || !record.setup || record.state !== 'activated' || this.#remembered.get(record) === record.setup) continue;
+      this.#remembered.set(record, record.setup);
+      // What was not announced in spite of its record is loaded at each start: it need not be looked at again.
+      if (!this.#announced.has(record) && this.#index.find(record.candidate.path, this.#keyOf(record))) continue;
+      this.#index.put(record.candidate.path, this.#recordOf(record));
+    }
     this.#index.save();
   }
 
