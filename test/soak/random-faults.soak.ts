@@ -48,9 +48,12 @@ export default definePlugin({ id: 'chaos-${n}', capabilities: ['exec'] }, (conte
 });
 `;
 
-const good = `import { definePlugin, tool, z } from 'newt-agent';
+/** Works, and notes in a file how large the heap is when nothing in it is garbage. */
+const good = (memory: string): string => `import { appendFileSync } from 'node:fs';
+import { definePlugin, tool, z } from 'newt-agent';
 let calls = 0;
-export default definePlugin({ id: 'a-good' }, () => ({ tools: { step: tool({ description: 'Works.', input: z.object({}), effect: 'read', run: () => \`step \${(calls += 1)}\` }) } }));
+const weigh = () => { globalThis.gc(); appendFileSync(${JSON.stringify(memory)}, process.memoryUsage().heapUsed + ' '); };
+export default definePlugin({ id: 'a-good' }, () => ({ tools: { step: tool({ description: 'Works.', input: z.object({}), effect: 'read', run: () => (weigh(), \`step \${(calls += 1)}\`) }) } }));
 `;
 
 test(`${wanted} random faults in ${rounds} rounds, seed ${seed}`, async () => {
@@ -60,8 +63,9 @@ test(`${wanted} random faults in ${rounds} rounds, seed ${seed}`, async () => {
     return done < rounds ? { toolCalls: [{ name: 'use_tool', arguments: { name: 'step', args: {} } }] } : { text: 'all done' };
   });
   const count = join(on.place.root, 'count');
-  on.place.plugins({ 'a-good.ts': good, ...Object.fromEntries(Array.from({ length: plugins }, (_, n) => [`chaos-${n}.ts`, chaotic(n, count, marker)])) });
-  const done = await on.place.agent(['run', '--yes', '--max-rounds', '200', 'go'], { deadline: 15 * 60_000 });
+  const memory = join(on.place.root, 'memory');
+  on.place.plugins({ 'a-good.ts': good(memory), ...Object.fromEntries(Array.from({ length: plugins }, (_, n) => [`chaos-${n}.ts`, chaotic(n, count, marker)])) });
+  const done = await on.place.agent(['run', '--yes', '--max-rounds', '200', 'go'], { deadline: 15 * 60_000, env: { NODE_OPTIONS: '--expose-gc' } });
   const injected = readFileSync(count).length;
   process.stdout.write(`${injected} faults injected, ${(done.ms / 1_000).toFixed(1)} s, ${done.stderr.split('\n').length} lines told\n`);
   expect(done, done.stderr.slice(-2_000)).toMatchObject({ code: 0, signal: null, stdout: 'all done\n' });
@@ -72,6 +76,12 @@ test(`${wanted} random faults in ${rounds} rounds, seed ${seed}`, async () => {
   expect(results.map(({ text }) => text)).toEqual(Array.from({ length: rounds }, (_, n) => `step ${n + 1}`));
   expect(results.every(({ isError }) => !isError)).toBe(true);
   expect(events.at(-1)).toMatchObject({ type: 'stop', data: { code: 0 } });
+  const heap = readFileSync(memory, 'utf8').trim().split(' ').map((bytes) => Number(bytes) / 1e6);
+  const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? NaN;
+  // The first rounds load all that is loaded once.
+  const [early, late] = [median(heap.slice(10, 20)), median(heap.slice(-10))];
+  process.stdout.write(`heap in use: ${early.toFixed(1)} MB in rounds 11 to 20, ${late.toFixed(1)} MB in the last ten\n`);
+  expect(late - early).toBeLessThan(10);
   const left = readdirSync(on.place.home, { recursive: true, encoding: 'utf8' }).filter((name) => /\.(tmp|lock)$/.test(name) && !name.endsWith('package.lock'));
   expect(left).toEqual([]);
   const { stdout } = spawnSync('ps', ['-eo', 'args'], { encoding: 'utf8' });
