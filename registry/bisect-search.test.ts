@@ -55,13 +55,14 @@ describe('one bad plugin', () => {
     for (let at = 0; at < 64; at += 1) expect(play(plugins, (on) => (on.has(`p${at}`) ? 'bad' : 'good')).runs.length).toBeLessThanOrEqual(8);
   });
 
-  test('runs that cannot tell cost one more each, and what they leave open is named', () => {
+  // Two each, not one: a run that goes around it may halve unevenly (found by this property, seed 1033435233).
+  test('runs that cannot tell cost two more each at most, and what they leave open is named', () => {
     fc.assert(
       fc.property(graphs, fc.nat(), fc.func(fc.integer({ min: 0, max: 4 })), (plugins, pick, mood) => {
         const bad = plugins[pick % plugins.length]?.id ?? '';
         const played = play(plugins, (on) => (on.size > 0 && on.size < plugins.length && mood([...on].sort().join()) === 0 ? 'skip' : on.has(bad) ? 'bad' : 'good'));
         const { outcome, runs } = played;
-        expect(runs.length).toBeLessThanOrEqual(mostRuns(plugins.length) + runs.filter(({ verdict }) => verdict === 'skip').length);
+        expect(runs.length).toBeLessThanOrEqual(mostRuns(plugins.length) + 2 * runs.filter(({ verdict }) => verdict === 'skip').length);
         if (outcome.kind === 'found') expect(idOf(played, outcome.place)).toBe(bad);
         else expect(outcome.kind === 'range' ? outcome.places.map((place) => idOf(played, place)) : []).toContain(bad);
       }),

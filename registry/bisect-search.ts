@@ -87,7 +87,8 @@ export function nextStep(order: readonly Searched[], runs: readonly Run[], thoro
   const amount = order.length;
   const verdictOf = (probe: Probe): Verdict | undefined => runs.find((run) => sameProbe(run, probe))?.verdict;
   const skipped = runs.filter(({ verdict }) => verdict === 'skip').length;
-  const limit = mostRuns(amount) + skipped;
+  // One that cannot tell costs itself, and what is gone around instead may halve unevenly: one more.
+  const limit = mostRuns(amount) + 2 * skipped;
   const ask = (run: Probe, atMost = limit): Step => ({ run, atMost: Math.max(atMost, runs.length + 1) });
 
   const all: Probe = { through: amount, with: [] };
